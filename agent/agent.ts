@@ -1,4 +1,4 @@
-// The agent's table of contents: its parts in the order in which they are made, started and stopped. How each is put together stands in wiring/.
+// The agent's table of contents: its parts in the order in which they are made, started and stopped. How each is put together is in wiring/.
 import { createContainerSettingsBook } from './attribution/container-settings.ts'
 import type { ReloaderOptions, ReloadPart } from './config/reload.ts'
 import type { Config } from './config/schema.ts'

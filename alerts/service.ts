@@ -1,4 +1,4 @@
-// All of alerts put together for the agent: router, dispatcher, outbox, delivery, heartbeats. Loaded only where somebody is to hear of something.
+// All of alerts put together for the agent: router, dispatcher, outbox, delivery, heartbeats. Loaded only where someone is to hear of something.
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../agent/config/schema.ts'
 import { proxyRules } from '../agent/lib/proxy.ts'
@@ -63,7 +63,7 @@ type Notifying = Pick<Alerts, 'incident' | 'start' | 'tick' | 'rows' | 'retry'> 
   readonly pause: () => Promise<void>
 }
 
-/** Where nobody is told, and only the heartbeat goes out, there is no outbox. */
+/** Where nobody is notified, and only the heartbeat goes out, there is no outbox. */
 const NOBODY: Notifying = {
   outbox: undefined,
   delivery: undefined,

@@ -10,7 +10,7 @@ const TURNS = 7
 const LIMIT = 1.05
 const START_LIMIT_MS = 50
 const MAIN = join(import.meta.dirname, '../dist/main.js')
-/** The shell stands for the user's own; exec starts the command without one. */
+/** The shell means the user's own; exec starts the command without one. */
 const OUTPUTS = [
   ['/dev/null', '"$@" >/dev/null'],
   ['a file', '"$@" >"$OUT"'],

@@ -1,4 +1,4 @@
-// How soon faults of the driver are told, and what a GPU that hangs costs the others: the built agent with eight GPUs of the fake library.
+// How soon faults of the driver are reported, and what a GPU that hangs costs the others: the built agent with eight GPUs of the fake library.
 import { setTimeout as delay } from 'node:timers/promises'
 import { fakeLibrary } from '../test/fakes/nvml/build.ts'
 import { eightH100, withGpu, type FakeScenario } from '../test/fakes/nvml/scenario.ts'

@@ -1,4 +1,4 @@
-// What looking at a job that hangs costs: the agent's CPU time beside one that does not look, and whether a process that is looked at ever stands still
+// What looking at a job that hangs costs: the agent's CPU time beside one that does not look, and whether a process that is looked at ever does not move
 // for it. Root only: other processes' stacks are read.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const CORE_LIMIT = 0.01
 const LOOKS = 1_000
 const TICKS_PER_SECOND = 100
 
-/** Rank 1 stands in a lock and the others wait for it; what the file of a frame is called is all that says that they do. */
+/** Rank 1 is in a lock and the others wait for it; what the file of a frame is called is all that says that they do. */
 const JOB = `import os, threading, time
 rank = int(os.environ["RANK"])
 library = {}

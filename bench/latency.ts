@@ -1,4 +1,4 @@
-// How soon a fault is told: from the line that a container writes to the incident on the live stream, beside the engine's own `docker logs -f`.
+// How soon a fault is reported: from the line that a container writes to the incident on the live stream, beside the engine's own `docker logs -f`.
 import { WebSocket } from 'ws'
 import * as z from 'zod'
 import { fakeLibrary } from '../test/fakes/nvml/build.ts'

@@ -1,4 +1,4 @@
-// How soon somebody is told: from the line that a container writes to the webhook's arrival; and what a storm of 10,000 incidents in a minute costs.
+// How soon someone is reported: from the line that a container writes to the webhook's arrival; and what a storm of 10,000 incidents in a minute costs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

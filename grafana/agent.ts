@@ -135,7 +135,7 @@ const cost = [
 const sources = [
   states({
     title: 'Sources',
-    help: 'Whether each has told something within 15 s. gpu or nvidia-smi down: the driver; containers down: the engine; others: the log of the agent.',
+    help: 'Whether each has reported within 15 s. gpu or nvidia-smi down: the driver; containers down: the engine; others: the log of the agent.',
     queries: [{ expr: `min by (source) (${agentSourceUp.name}{${HOST}})`, legend: '{{source}}' }],
     mappings: words(['0', 'down', BAD], ['1', 'up', GREEN]),
   }),

@@ -32,7 +32,7 @@ const sum = ({ name }: MetricDef): string => `sum by (${ONE}) (${name}{${A}})`
 const now = [
   figure({
     title: 'Processes with the probe',
-    help: 'Programs that tell their allocator. Others appear on the GPU dashboard only; probe/README.md of the repository says how a program gets the probe.',
+    help: 'Programs with the probe. Others appear on the GPU dashboard only; probe/README.md of the repository says how a program gets the probe.',
     queries: [{ expr: `count(${sum(allocatorReservedBytes)})` }],
     none: 'none',
   }),
@@ -166,7 +166,7 @@ const where = [
 const when = [
   lines({
     title: 'Forecast: runs out in',
-    help: 'Seconds until the process runs out of GPU memory if its growth goes on: at the earliest and at the latest. Absent where the data does not support a forecast; without the probe only the near end is told.',
+    help: 'Seconds until the process runs out of GPU memory if its growth goes on: at the earliest and at the latest. Absent where the data does not support a forecast; without the probe only a near end is forecast.',
     unit: units.Seconds,
     queries: [
       {

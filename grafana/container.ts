@@ -84,7 +84,7 @@ const now = [
     help: 'Faults of these containers that go on.',
     queries: [{ expr: `count(${incidentActive.name}{${CONTAINER},container!=""}) or 0 * sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
-    none: 'not told',
+    none: 'not reported',
   }),
 ]
 
@@ -122,7 +122,7 @@ const gpus = [
   }),
   lines({
     title: 'Utilization of their GPUs',
-    help: 'Of the cards on which they hold memory. A card that several containers share tells not who worked.',
+    help: 'Of the cards on which they hold memory. A card that several containers share does not show who worked.',
     unit: units.PercentUnit,
     max: 1,
     queries: [
@@ -206,7 +206,7 @@ const machine = [
 const inside = [
   lines({
     title: "PyTorch's reserved and allocated memory",
-    help: 'Reserved is taken from the driver, allocated is in use by tensors; what lies between is cache and pieces. Only programs with the probe tell it; the allocator dashboard has more.',
+    help: 'Reserved is taken from the driver, allocated is in use by tensors; what is between is cache and pieces. Only programs with the probe report it; the allocator dashboard has more.',
     unit: units.BytesIEC,
     queries: [
       { expr: `sum by (${ONE}, uuid) (${allocatorReservedBytes.name}{${CONTAINER}})`, legend: '{{container}}, reserved' },

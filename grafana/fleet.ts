@@ -72,7 +72,7 @@ const now = [
 const hosts = [
   rows({
     title: 'Hosts, the worst first',
-    help: 'Sorted by critical and warning incidents. Host leads to its dashboard. An empty cell is not a zero: that host tells nothing of it.',
+    help: 'Sorted by critical and warning incidents. Host leads to its dashboard. An empty cell is not a zero: that host reports nothing of it.',
     height: 14,
     columns: [
       { label: 'instance', name: 'Host', links: [toHost()] },

@@ -52,13 +52,13 @@ const now = [
   }),
   figure({
     title: 'Utilization now',
-    help: 'Share of time in which a kernel ran; a card with MIG tells none.',
+    help: 'Share of time in which a kernel ran; a card with MIG reports none.',
     unit: units.PercentUnit,
     queries: [{ expr: `max(${gpuUtilizationRatio.name}{${GPU}})` }],
   }),
   figure({
     title: 'Temperature now',
-    help: 'Of the die. What the board itself takes for too hot stands in the chart below.',
+    help: 'Of the die. The limits of the board itself are in the chart below.',
     unit: units.Celsius,
     queries: [{ expr: `max(${gpuTemperatureCelsius.name}{${GPU}})` }],
     steps: [
@@ -77,7 +77,7 @@ const now = [
     help: 'Faults of this card that go on; see the list at the end.',
     queries: [{ expr: `count(${incidentActive.name}{${GPU}}) or 0 * sum(${incidentsSilenced.name}{job=~"$job",instance=~"$instance"})` }],
     steps: [[1, WARN]],
-    none: 'not told',
+    none: 'not reported',
   }),
 ]
 
@@ -106,7 +106,7 @@ const memory = [
   }),
   lines({
     title: 'MIG instances',
-    help: 'Memory in use of each instance; one that is full fails though its card has room. Empty for a card without MIG.',
+    help: 'Memory in use of each instance; one that is full fails though its card has free memory. Empty for a card without MIG.',
     unit: units.BytesIEC,
     queries: [
       { expr: `sum by (gi, ci) (${gpuMemoryUsedBytes.name}{${GPU},gi!=""})`, legend: 'GI {{gi}} CI {{ci}} used' },

@@ -29,7 +29,7 @@ const now = [
     help: 'Faults that the agent judges to go on now, all severities. The list is below; each has a runbook.',
     queries: [{ expr: `count(${incidentActive.name}{${HOST}}) or 0 * sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
-    none: 'not told',
+    none: 'not reported',
   }),
   figure({
     title: 'GPUs that answer',
@@ -45,7 +45,7 @@ const now = [
   }),
   figure({
     title: 'GPU utilization',
-    help: 'Mean over the cards of the share of time in which a kernel ran, in the last five minutes. Says nothing about how much of a card that kernel used. Cards with MIG tell none.',
+    help: 'Mean over the cards of the share of time in which a kernel ran, in the last five minutes. Says nothing about how much of a card that kernel used. Cards with MIG report none.',
     unit: units.PercentUnit,
     decimals: 1,
     queries: [{ expr: `avg(avg_over_time(${gpuUtilizationRatio.name}{${HOST}}[5m]))` }],

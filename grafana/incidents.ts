@@ -19,12 +19,12 @@ const now = [
       help: `Firing incidents of severity ${severity}, of the chosen kinds. Critical: work is lost or a GPU cannot be used. Warning: it will be, or it is slow. Info: worth knowing.`,
       queries: [{ expr: `count(${incidentActive.name}{${KIND},severity="${severity}"}) or ${NOTHING}` }],
       steps: [[1, colour]],
-      none: 'not told',
+      none: 'not reported',
     }),
   ),
   figure({
     title: 'Silenced',
-    help: 'Firing incidents of which nobody is told, as a silence covers them (warpwatch silence).',
+    help: 'Firing incidents that notify nobody, as a silence covers them (warpwatch silence).',
     queries: [{ expr: `sum(${incidentsSilenced.name}{${HOST}})` }],
     steps: [[1, WARN]],
   }),
@@ -33,7 +33,7 @@ const now = [
     help: 'On which something of the chosen kinds fires.',
     queries: [{ expr: `count(group by (job, instance) (${incidentActive.name}{${ACTIVE}})) or ${NOTHING}` }],
     steps: [[1, WARN]],
-    none: 'not told',
+    none: 'not reported',
   }),
   figure({
     title: 'New',
@@ -74,7 +74,7 @@ const list = [
 const story = [
   states({
     title: 'What fired when',
-    help: 'A band for each kind and host while it fires. What begins together mostly belongs together; the first is not always the cause, the page of the agent tells which is.',
+    help: 'A band for each kind and host while it fires. What begins together mostly belongs together; the first is not always the cause, the page of the agent shows which is.',
     width: 24,
     height: 10,
     queries: [{ expr: `max by (kind, instance) (${incidentActive.name}{${ACTIVE}})`, legend: '{{kind}} {{instance}}' }],
@@ -124,7 +124,7 @@ const counts = [
   }),
   lines({
     title: 'Agents that answer',
-    help: 'Share of the agents that answer. What an agent does not tell cannot be seen here.',
+    help: 'Share of the agents that answer. What an agent does not report cannot be seen here.',
     width: 24,
     height: 6,
     unit: units.PercentUnit,
@@ -143,7 +143,7 @@ export const incidents: Board = {
   rows: [
     ['Now', now],
     ['Firing', list],
-    ['The story', story],
+    ['The chain', story],
     ['Counts', counts],
   ],
 }

@@ -78,7 +78,7 @@ const now = [
 const list = [
   rows({
     title: 'All servers',
-    help: 'Each server with what it says of itself; an empty cell is a figure that it does not tell.',
+    help: 'Each server with what it says of itself; an empty cell is a figure that it does not report.',
     height: 9,
     columns: [
       { label: 'instance', name: 'Host' },

@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown'
 import { root } from './ensure.mjs'
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-/** Of a repository of its own only: an unpacked archive may lie inside another one. Elsewhere whoever builds may say it, as the Dockerfile does. */
+/** Of a repository of its own only: an unpacked archive may be inside another one. Elsewhere whoever builds may say it, as the Dockerfile does. */
 function commitOf() {
   const said = process.env.SOURCE_COMMIT ?? ''
   if (/^[0-9a-f]{7,64}$/.test(said)) return said.slice(0, 12)

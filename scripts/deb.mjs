@@ -40,7 +40,7 @@ const move = (folder, from, to) => {
 }
 const gzipped = (text) => gzipSync(text, { level: 9 })
 
-/** Debian's form of a change log; what changed stands in our own. */
+/** Debian's form of a change log; what changed is in our own. */
 function changelog() {
   const date = new Date(Number(packedAt()) * 1000).toUTCString().replace('GMT', '+0000')
   return `${name} (${version}) stable; urgency=medium\n\n  * The changes are in /usr/share/doc/${name}/CHANGELOG.md.\n\n -- ${MAINTAINER}  ${date}\n`

@@ -1,4 +1,4 @@
-// What the packages and the build were made from, by content: times lie after a checkout, a copy or an edit during the build.
+// What the packages and the build were made from, by content: times are after a checkout, a copy or an edit during the build.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const BUILD_SOURCES = [
   'package.json',
   'package-lock.json',
 ]
-/** What every build leaves; one of them gone means that somebody cleaned up by hand. */
+/** What every build leaves; one of them gone means that someone cleaned up by hand. */
 export const BUILT = ['main.js', 'run.cjs', 'sampler-child.js', 'hang-child.js', 'dashboard/index.html', '.files']
 
 function add(hash, root, path) {

@@ -3,7 +3,7 @@
 /**
  * A young generation of at most 2 MiB: the agent makes little garbage, and this keeps some 6 MiB of memory free. One helper thread of V8 in place of four, and that only to
  * mark the old generation: with so little to do compiling and collecting elsewhere only wakes threads, a third of the agent's wake-ups (see docs/measurements.md).
- * No flag here may change what V8 compiles: Node would refuse the compiled form of its own modules that it brings, and compile them anew at each start
+ * No flag here may change what V8 compiles: Node would refuse the compiled form of its own modules that it brings, and compile them again at each start
  * (test/unit/scripts/node-flags.test.ts). Such flags are set once the agent runs (agent/cli/run/run.ts).
  */
 const AGENT_FLAGS = [

@@ -1,4 +1,4 @@
-// The pictures of the README, made anew from the build and simulated hosts: node scripts/run.mjs scripts/readme-pictures.ts [NAME ...]
+// The pictures of the README, made again from the build and simulated hosts: node scripts/run.mjs scripts/readme-pictures.ts [NAME ...]
 // `top` runs in a real terminal of 120 x 38; its cells are drawn by Chromium. Needs the build, Debian's chromium and python3.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -19,7 +19,7 @@ function releaseNotes() {
   return part?.slice(part.indexOf('\n') + 1).trim()
 }
 
-/** What stands against a release, each with what to do. */
+/** What is against a release, each with what to do. */
 function problems(tag, notes) {
   const { unfilled } = readOwner(root)
   return [

@@ -31,7 +31,7 @@ const { serialNumber: _, ...head } = listed
 const document = {
   ...head,
   metadata: { tools: listed.metadata.tools, component: { ...listed.metadata.component, name, type: 'application' } },
-  // What lies in the dashboard's files is a development package to npm only.
+  // What is in the dashboard's files is a development package to npm only.
   components: listed.components
     .filter((component) => isShipped(component['bom-ref']))
     .map((component) => ({ ...component, scope: 'required', properties: component.properties?.filter((property) => !property.name.endsWith(':development')) })),

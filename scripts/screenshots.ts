@@ -1,6 +1,6 @@
 // Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...] [SIZE | SIZE-THEME ...]
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
-// Of each it says what a machine can see: text that is cut, sticks out or lies over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
+// Of each it says what a machine can see: text that is cut, sticks out or is over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
 // Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
 // `page=NAME` takes only pages whose name begins so: `screenshots.ts out xid page=overview page=gpus`.
 import { mkdirSync } from 'node:fs'

@@ -41,7 +41,7 @@ function strandedBytes(state: AllocatorState): number | undefined {
   return reserved === undefined || active === undefined ? undefined : Math.max(0, reserved - active)
 }
 
-/** The share of the room that this process may use which lay stranded after its last flush; undefined before the first one. */
+/** The share of the room that this process may use which was stranded after its last flush; undefined before the first one. */
 export type Stranded = {
   /** `capacityBytes`: used + free of one scrape of the GPU. The state of an OOM is one right after a flush. */
   readonly take: (state: AllocatorState, capacityBytes: number | undefined) => number | undefined

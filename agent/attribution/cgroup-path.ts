@@ -28,7 +28,7 @@ const RUNTIMES: Readonly<Record<string, string>> = {
   nerdctl: 'nerdctl',
 }
 const SLURM = /\/(?:[^/]*_)?slurm(?:stepd\.scope|_[^/]+)?(?:\/uid_\d+)?\/job_(\d+)(?:\/step_([^/]+))?/
-/** Seen from another pod's private namespace, `kubepods` is above what both share, and `/../` stands in its place (kubelets with the cgroupfs driver). */
+/** Seen from another pod's private namespace, `kubepods` is above what both share, and `/../` is in its place (kubelets with the cgroupfs driver). */
 const POD = /(?:kubepods[^:]*?|\/\.\.\/(?:besteffort\/|burstable\/)?)pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})/
 const LXC = /\/lxc(?:\.payload[./]|\/)([^/]+)/
 const NSPAWN = /systemd-nspawn@([^/]+)\.service/

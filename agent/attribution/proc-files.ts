@@ -1,6 +1,6 @@
 // Pure readers of /proc/PID/stat and /proc/PID/status.
 
-/** The name stands in parentheses and may itself hold parentheses, blanks and newlines: it ends at the last one. Field numbers as in proc(5). */
+/** The name is in parentheses and may itself hold parentheses, blanks and newlines: it ends at the last one. Field numbers as in proc(5). */
 export function parseStat(text: string): { readonly comm: string; readonly startTicks: number } | undefined {
   const open = text.indexOf('(')
   const close = text.lastIndexOf(')')

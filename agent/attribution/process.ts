@@ -24,7 +24,7 @@ const REREAD_MS = 60_000
 const RESOLVE_MS = 5_000
 const FORGET_MS = 30_000
 /**
- * Descriptors of /proc/PID/comm kept open. Such a descriptor stands for one process, not for a number: when the process has gone, reading
+ * Descriptors of /proc/PID/comm kept open. Such a descriptor means one process, not for a number: when the process has gone, reading
  * fails with ESRCH though its pid may be in use again. So one read of 1 µs shows that it runs and its name; opening and reading
  * /proc/PID/stat costs 15.
  */
@@ -135,7 +135,7 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
     // Opened before anything is read: all that is read while it still answers belongs to the same process.
     const comm = openComm(pid)
     const text = tryRead(`${procRoot}/${pid}/stat`)
-    // A copy of /proc may lack it; who the process is and where stands in other files.
+    // A copy of /proc may lack it; who the process is and where is in other files.
     const name = text === undefined && comm !== undefined ? tryRead(`${procRoot}/${pid}/comm`)?.trimEnd() : undefined
     const stat = name === undefined ? parseStat(text ?? '') : { comm: name, startTicks: 0 }
     if (stat === undefined) {
@@ -171,7 +171,7 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
       known.rereadAt = at + REREAD_MS
     }
     if (reread || at >= known.resolveAt || known.version !== directory.version() || known.identity.name !== name) {
-      // Its user and its pid inside change as seldom as its place: the file costs more to render than all else here.
+      // Its user and its pid inside change as rarely as its place: the file costs more to render than all else here.
       const who = reread || known.identity.name !== name ? whoRuns(pid) : known.identity
       replace(known, build(pid, name, known.identity.startTicks, who, known.place))
       known.version = directory.version()

@@ -25,7 +25,7 @@ export type Arguments = {
   readonly positionals: readonly string[]
   /** All values of flags of the kind `values`. */
   readonly lists?: ReadonlyMap<string, readonly string[]>
-  /** What stands behind `--`, of a command that takes one. */
+  /** What is behind `--`, of a command that takes one. */
   readonly command?: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export type Command = {
   readonly positionals: readonly string[]
   /** Names of those that may follow and may be left out; the last one may be repeated where its name ends with an ellipsis. */
   readonly optionalPositionals?: readonly string[]
-  /** What stands behind `--` is a command of the user's, with arguments of its own. */
+  /** What is behind `--` is a command of the user's, with arguments of its own. */
   readonly takesCommand?: true
   /** The exit code: 0 done, 1 the check found something wrong, 2 wrong usage or unreadable input. */
   readonly run: (args: Arguments, io: Io) => Promise<number>

@@ -17,7 +17,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     const named = argv[0] !== undefined && !argv[0].startsWith('-')
     const all = named ? argv.slice(1) : argv
     const dashes = all.indexOf('--')
-    // What stands behind is another program's: its --help is not ours.
+    // What is behind is another program's: its --help is not ours.
     const rest = dashes < 0 ? all : all.slice(0, dashes)
     // Known without loading a command, so that they answer at once and whatever else is wrong.
     if (rest.includes('--version') || rest.includes('-V')) {

@@ -1,4 +1,4 @@
-// `warpwatch silence`: nobody is told of some incidents for a time, as during maintenance; they are still found and kept.
+// `warpwatch silence`: nobody is notified of some incidents for a time, as during maintenance; they are still found and kept.
 import { nearest } from '../lib/nearest.ts'
 import { SEVERITIES } from '../model/severity.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../model/kinds.ts'

@@ -1,6 +1,6 @@
 // Sentences on lines of a terminal.
 
-/** Words onto lines of `width`, each behind `indent`; a word that is longer stands alone. */
+/** Words onto lines of `width`, each behind `indent`; a word that is longer is alone. */
 export function wrapped(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   let line = ''

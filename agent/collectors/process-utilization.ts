@@ -38,7 +38,7 @@ function loadsOf({ count, pid: pids, timeUs, percent }: Readonly<ProcessSamples>
 const ALONE_EVERY = 4
 const AFTER_OTHERS = 60
 
-/** Its name stands behind that of `processes`, so it runs when this second's list is known. */
+/** Its name is behind that of `processes`, so it runs when this second's list is known. */
 export const utilizationByProcess: Collector = {
   id: 'process-utilization',
   rate: 'fast',

@@ -17,12 +17,12 @@ const KINDS = [
 
 type Source = { readonly query: ProcessQuery; readonly letter: string; readonly gi?: number; readonly ci?: number }
 
-/** One process may stand in several lists, and under MIG in the GPU's and the instance's: one row each, its types joined by `+`. */
+/** One process may be in several lists, and under MIG in the GPU's and the instance's: one row each, its types joined by `+`. */
 function merge(rows: Map<string, ProcessRow>, listed: Set<number>, source: Source): void {
   for (const entry of source.query.entries()) {
     const gi = source.gi ?? entry.gi
     const ci = source.ci ?? entry.ci
-    // Under MIG an unprivileged caller gets the GPU's list without ids: those rows stand in the instances' lists already.
+    // Under MIG an unprivileged caller gets the GPU's list without ids: those rows are in the instances' lists already.
     if (gi === undefined && listed.has(entry.pid)) continue
     if (source.gi !== undefined) listed.add(entry.pid)
     const key = `${entry.pid} ${gi ?? '-'} ${ci ?? '-'}`

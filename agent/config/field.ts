@@ -1,10 +1,10 @@
-// One configuration key: what may stand there, what holds when nothing does, and what it means. Everything else follows from the declaration.
+// One configuration key: what may be there, what holds when nothing does, and what it means. Everything else follows from the declaration.
 // zod/mini: bundled it costs 0.4 MiB of private memory, the full zod 3.3 MiB (measured with rolldown, Node 24.21).
 import * as z from 'zod/mini'
 import { durationText, MAX_DURATION_MS, parseDuration } from '../text/duration.ts'
 import { cameInstead, describeValue, mustBe } from './problem.ts'
 
-/** How text from the environment or a flag becomes a value; `text` and `choice` take it as it stands, the others as a YAML scalar. */
+/** How text from the environment or a flag becomes a value; `text` and `choice` take it as it is, the others as a YAML scalar. */
 export type FieldKind = 'text' | 'choice' | 'number' | 'switch' | 'list' | 'parts'
 
 /** What is wrong with one part of a value, such as the `url` of the second target. */

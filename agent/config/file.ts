@@ -38,7 +38,7 @@ export function readFileSettings(text: string, name: string): FileContent {
     try {
       return node.toJS(document)
     } catch (error) {
-      // The parser's word for aliases that multiply ("a billion laughs"); that one stands for nothing was said above.
+      // The parser's word for aliases that multiply ("a billion laughs"); that one means nothing was said above.
       if (!(error instanceof ReferenceError)) throw error
       problems.push({ where: at(node.range?.[0]), text: `not valid YAML: ${error.message}` })
       return null

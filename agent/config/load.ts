@@ -87,7 +87,7 @@ const knowsNothing =
       .map(({ path, where }) => ({ where, text: `unknown key ${path}; no ${path.split('.')[0]} are known here` })),
   })
 
-/** A secret that stands elsewhere. */
+/** A secret that is elsewhere. */
 function resolved(setting: Setting, sources: Sources): { readonly setting: Setting; readonly problem?: string; readonly warning?: string } {
   const { field } = KEYS.get(setting.path) ?? {}
   if (field?.secret !== true || !isReference(setting.value)) return { setting }

@@ -1,4 +1,4 @@
-// Values that stand elsewhere, so that no secret stands in the configuration: `{env: NAME}` and `{file: PATH}`.
+// Values that are elsewhere, so that no secret is in the configuration: `{env: NAME}` and `{file: PATH}`.
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codeOf } from '../text/error.ts'

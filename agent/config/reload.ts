@@ -19,7 +19,7 @@ export type Commit = () => void | Promise<void>
 export type ReloaderOptions = {
   readonly initial: Config
   readonly parts: readonly ReloadPart[]
-  /** The configuration as it stands now in file, environment and flags, or every problem with it. */
+  /** The configuration as it is now in file, environment and flags, or every problem with it. */
   readonly read: () => Promise<LoadedConfig | readonly Problem[]>
   readonly log: Log
   readonly onState: (state: ReloadState) => void

@@ -174,7 +174,7 @@ type State = {
 }
 type Found = { readonly at: number; readonly literal: number }
 
-/** Judges the candidates whose literal starts in [from, until) of the buffer; what lies around them is in the buffer too. */
+/** Judges the candidates whose literal starts in [from, until) of the buffer; what is around them is in the buffer too. */
 function judgeRegion(state: State, buffer: Uint8Array, from: number, until: number, firstLine: number, base: number): void {
   const { scanner, counts } = state
   const hits: Found[] = []

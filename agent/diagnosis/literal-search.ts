@@ -34,7 +34,7 @@ const COMMONNESS = Uint8Array.from({ length: 128 }, (_, code) => {
   return 1
 })
 
-/** What stands in nearly every line of a training log: a window that ends in four letters of it is looked at for nothing all the time. */
+/** What is in nearly every line of a training log: a window that ends in four letters of it is looked at for nothing all the time. */
 const EVERYWHERE =
   ' batch size batch_size global all any back step loss epoch checkpoint training model iteration time rank INFO WARNING eval accuracy throughput learning_rate ing tion '
 const EVERYWHERE_COSTS = 64
@@ -48,7 +48,7 @@ function rarestWindow(codes: Uint8Array, length: number): number {
   let bestSum = Infinity
   for (let start = 0; start + length <= codes.length; start += 1) {
     let sum = 0
-    // Its last block most of all: wherever that stands in the text, a closer look is taken.
+    // Its last block most of all: wherever that is in the text, a closer look is taken.
     for (let i = 0; i < length; i += 1) sum += (COMMONNESS[codes[start + i] ?? 0] ?? 0) * (i >= length - BLOCK ? 4 : 1)
     if (sum < bestSum && EVERYWHERE_BLOCKS.has(wordAt(codes, start + length - BLOCK))) sum += EVERYWHERE_COSTS
     if (sum < bestSum) [best, bestSum] = [start, sum]

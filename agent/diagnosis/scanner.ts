@@ -7,7 +7,7 @@ export type Scanner = {
   readonly search: LiteralSearch
   /** The families that have this literal; none for those that are looked for beside the faults. */
   readonly familiesOf: (literal: number) => readonly FaultFamily[]
-  /** Whether the literal stands where a program ends. */
+  /** Whether the literal is where a program ends. */
   readonly isEnd: (literal: number) => boolean
 }
 

@@ -51,7 +51,7 @@ const PR_SET_DUMPABLE = 4
 const TERMIOS_BYTES = 128
 
 type Koffi = typeof koffiModule.default
-/** Koffi's own loader takes 15 ms to find its library, which lies where its package says; a command of a tenth of a second would be that much longer. */
+/** Koffi's own loader takes 15 ms to find its library, which is where its package says; a command of a tenth of a second would be that much longer. */
 async function loadKoffi(): Promise<Koffi> {
   const loaded: { exports: Partial<Koffi> } = { exports: {} }
   try {

@@ -8,11 +8,11 @@ import { computeBytes } from './weights.ts'
 /** vLLM reads prompts in pieces of so many tokens (max_num_batched_tokens of vllm/config/scheduler.py; 2,048 to 16,384 by version and card). */
 const VLLM_PIECE = 8_192
 
-/** Numbers of one feed-forward block that stand at once, per token: gate, up and their product, or before and after the activation. */
+/** Numbers of one feed-forward block that are at once, per token: gate, up and their product, or before and after the activation. */
 const feedForwardWidth = ({ intermediate, gated, experts }: Stack): number =>
   Math.max(intermediate, experts === undefined ? 0 : experts.active * experts.intermediate + experts.shared) * (gated ? 3 : 2)
 
-/** Bytes that the widest moment of a layer holds while `tokens` are read. The residual, its norm and one more copy stand beside the widest block. */
+/** Bytes that the widest moment of a layer holds while `tokens` are read. The residual, its norm and one more copy are beside the widest block. */
 function inferenceLayer(stack: Stack, tokens: number, sequence: number, bytes: number, eager: boolean): number {
   const { q, kv } = widths(stack)
   const attention = 2 * (q + kv) + (eager ? stack.heads * sequence * (1 + 4 / bytes) : 0)
@@ -66,7 +66,7 @@ function trainingStack(stack: Stack, settings: FitSettings): Range {
   // Each adapter of PEFT keeps its input after a dropout of its own, where one is set, and a copy in fp32 where the adapters are in it.
   const copies = adapted.reduce((sum, { input }) => sum + input, 0) * tokens
   const kept = plus(around(layer, 0.75, 1.3), range(0, bytes * copies * 0.5, (bytes + 4) * copies))
-  // While a layer goes back, the gradients of its widest block stand beside it.
+  // While a layer goes back, the gradients of its widest block are beside it.
   const back = range(0.5, 1, 2)
   const widest = bytes * tokens * (2 * stack.hidden + Math.max(...linearsOf(stack).map(({ output }) => output)))
   const working = range(back.low_bytes * widest, widest, back.high_bytes * widest)

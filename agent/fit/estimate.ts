@@ -49,7 +49,7 @@ function shapeParts({ architecture, guessed }: FitModel, settings: FitSettings):
   if (architecture === undefined) return {}
   const tensor = settings.shard === 'tensor' ? settings.gpus : 1
   const activations = settings.train === 'no' ? inferenceActivations(architecture, settings) : trainingActivations(architecture, settings)
-  // Norms and residuals stay whole on each GPU; what lies between them is split.
+  // Norms and residuals stay whole on each GPU; what is between them is split.
   const split = tensor === 1 ? activations : times(activations, 1 / tensor, 0.5 + 0.5 / tensor, 1)
   const cache = settings.train === 'no' ? kvCacheOf(architecture, guessed, settings) : NOTHING
   return {

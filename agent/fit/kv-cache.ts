@@ -15,7 +15,7 @@ function ofStack(stack: Stack, crossTokens: number, guessed: boolean, { context,
   const whole = stack.layers * layer * context
   const cross = stack.crossAttention ? stack.layers * layer * crossTokens : 0
   const { window } = stack
-  // Engines that know of windows drop what lies outside; others keep it.
+  // Engines that know of windows drop what is outside; others keep it.
   const windowed = window === undefined ? whole : (stack.layers - window.layers) * layer * context + window.layers * layer * Math.min(context, window.tokens)
   if (!guessed) return range(windowed + cross, windowed + cross, whole + cross)
   // Of a size alone: half the heads at the least, and at the most a key and a value for every head, as older models have.

@@ -41,8 +41,8 @@ function trainingChanges(settings: FitSettings, gpus: number): readonly Change[]
     add('optimizer', 1.9, '--optimizer paged-adamw8bit', 'states in 8 bits, in the memory of the host when the GPU is full', { optimizer: 'paged-adamw8bit' })
   }
   if (settings.gpus === 1) {
-    if (settings.train === 'full') changes.push(...sharings(gpus, 'zero2', 2, 'gradients and states split among GPUs that have room'))
-    changes.push(...sharings(gpus, 'zero3', 2.4, 'everything split among GPUs that have room (FSDP)'))
+    if (settings.train === 'full') changes.push(...sharings(gpus, 'zero2', 2, 'gradients and states split among GPUs that have space'))
+    changes.push(...sharings(gpus, 'zero3', 2.4, 'everything split among GPUs that have space (FSDP)'))
   }
   const unquantised = !isQuantised(settings.dtype)
   if (settings.train === 'full') {
@@ -64,7 +64,7 @@ function inferenceChanges(settings: FitSettings, gpus: number): readonly Change[
   if (!isQuantised(dtype)) add('dtype', 1.8, '--dtype int8', 'weights in 8 bits', { dtype: 'int8' })
   if (!isQuantised(dtype) || dtype === 'int8' || dtype === 'fp8' || dtype === 'gptq8')
     add('dtype', 2.6, '--dtype int4', 'weights in 4 bits (GPTQ or AWQ)', { dtype: 'int4' })
-  if (settings.gpus === 1) changes.push(...sharings(gpus, 'tensor', 2.2, 'split among GPUs that have room'))
+  if (settings.gpus === 1) changes.push(...sharings(gpus, 'tensor', 2.2, 'split among GPUs that have space'))
   return [...changes, ...halvings('context', settings.context, LEAST_CONTEXT, 2, 'shorter texts')]
 }
 

@@ -56,7 +56,7 @@ function loraParts(model: FitModel, settings: FitSettings): TrainingParts {
 /** `low`: bytes per parameter where states are kept in 16 bits. */
 function states(trainable: number, bytes: number, low: number, { optimizer }: FitSettings): Pick<TrainingParts, 'optimizer' | 'optimizerNote'> {
   if (optimizer.startsWith('paged-'))
-    return { optimizer: range(0, 0, bytes * trainable), optimizerNote: 'paged: on the GPU while there is room, else in the memory of the host, and slow then' }
+    return { optimizer: range(0, 0, bytes * trainable), optimizerNote: 'paged: on the GPU while there is space, else in the memory of the host, and slow then' }
   return { optimizer: range(low * trainable, bytes * trainable, bytes * trainable) }
 }
 

@@ -106,7 +106,7 @@ export type RankEvidence = {
   readonly children: { readonly pid: number; readonly threads: readonly Thread[] }[]
   /** Its stacks were written because a timer of so many seconds ran out. */
   stalledSeconds?: number
-  /** It stood at the same place in two looks. */
+  /** It was at the same place in two looks. */
   still?: boolean
   process?: ProcessState
   work?: Work

@@ -81,15 +81,15 @@ function ofOne(evidence: Evidence, { stands, doing, cause }: Answer): string | u
   if (me === undefined || at === undefined || others.length > 0) return undefined
   const does = doing.get(me.rank) ?? 'unknown'
   // A look of some seconds does not show whether it ends.
-  const what = does === 'code' || does === 'unknown' ? 'stands' : does === 'loop' ? 'computes on the CPU' : DOES[does]
-  return `${me.pid === undefined ? `Rank ${me.rank}` : `Process ${me.pid}`} ${me.still === false ? 'runs' : what}, at ${placeText(at)} in ${at.function}.`
+  const what = does === 'code' || does === 'unknown' ? 'is' : `${does === 'loop' ? 'computes on the CPU' : DOES[does]},`
+  return `${me.pid === undefined ? `Rank ${me.rank}` : `Process ${me.pid}`} ${me.still === false ? 'runs,' : what} at ${placeText(at)} in ${at.function}.`
 }
 
 export function headline(evidence: Evidence, answer: Answer): string {
   const alone = ofOne(evidence, answer)
   if (alone !== undefined) return alone
   const { verdict, culprits, root } = answer
-  if (verdict === 'healthy') return 'No hang: nothing shows that the job stands still.'
+  if (verdict === 'healthy') return 'No hang: nothing shows that the job is stuck.'
   const begun = root?.since ?? evidence.silence?.since
   const since = begun !== undefined && begun > EPOCH ? ` since ${clock(begun)}` : ''
   const state = {
@@ -97,7 +97,7 @@ export function headline(evidence: Evidence, answer: Answer): string {
     straggler: 'Slow',
     slow_phase: 'Long phase, no hang',
     unknown: 'Unknown whether it hangs',
-    resumed: 'Stood still, goes on again',
+    resumed: 'Was stuck, goes on again',
     healthy: '',
   }[verdict]
   if (culprits.length === 0) return `${state}: ${nobodyText(answer)}.`
@@ -110,7 +110,7 @@ const lastToJoin = (culprits: readonly number[]): string =>
 
 function nobodyText(answer: Answer): string {
   if (answer.cause === 'stuck')
-    return `all ranks that are seen stand${atText([...answer.stands.values()][0])}, and may wait for ranks on other hosts, which are not seen`
+    return `all ranks that are seen are stuck${atText([...answer.stands.values()][0])}, and may wait for ranks on other hosts, which are not seen`
   const place = answer.root === undefined ? 'a collective' : rootText(answer)
   if (answer.cause === 'missing') return `ranks wait in ${place}; the evidence does not say which of the others did not join`
   if (answer.cause === 'order') return `ranks wait for each other, first in ${place}; the evidence does not show which of them broke the order`
@@ -150,7 +150,7 @@ function whatText({ ranks }: Evidence, answer: Answer): string {
       : cause === 'missing' || cause === 'transport' || cause === 'none' || (cause === 'slow_phase' && !vague)
         ? listed(doings.map((does) => DOES[does]))
         : `${CAUSE[cause](many)}${cause === 'dead' && exits.length > 0 ? ` (${exits.join(', ')})` : ''}`
-  const place = at === undefined ? '' : cause === 'exception' ? ` and now ${many ? 'stand' : 'stands'}${atText(at)}` : `,${atText(at)}`
+  const place = at === undefined ? '' : cause === 'exception' ? ` and now ${many ? 'are' : 'is'}${atText(at)}` : `,${atText(at)}`
   const waits = !WAITED_FOR.has(cause) || (cause === 'missing' && root === undefined) ? '' : `; the others wait for ${many ? 'them' : 'it'}`
   return `${what}${place}${waits}${waits === '' || root === undefined ? '' : ` in ${rootText(answer)}`}`
 }

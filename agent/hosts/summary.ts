@@ -43,7 +43,7 @@ export function summaryOf({ host, version, simulated, gpus, firing, running }: P
   }
 }
 
-/** A figure that is no such thing stands for none. */
+/** A figure that is no such thing means none. */
 const orElse = z.catch
 const text = z.pipe(
   z.string(),

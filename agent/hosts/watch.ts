@@ -1,4 +1,4 @@
-// Asks the other hosts how they are, each by itself so that a slow one costs the others nothing, and only while somebody looks.
+// Asks the other hosts how they are, each by itself so that a slow one costs the others nothing, and only while someone looks.
 import type { HostConfig } from '../config/sections/hosts.ts'
 import type { ProxyFor } from '../lib/proxy.ts'
 import type { HostEntry, HostSummary } from '../model/hosts.ts'

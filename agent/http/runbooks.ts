@@ -11,7 +11,7 @@ const FIRST_LINE = /^# `([a-z][a-z0-9_]*)`: (.+)$/m
 const PAGES: readonly string[] = [...INCIDENT_KINDS, ...MESSAGE_PAGE_NAMES]
 const isBrowser = (accept: string | undefined): boolean => accept?.includes('text/html') === true
 
-/** Only names that lie in the folder are served (static.ts), so no path can lead out of it. */
+/** Only names that are in the folder are served (static.ts), so no path can lead out of it. */
 export function addRunbooks(app: Hono, folder: string, refuse: (c: Context, refusal: Refusal) => Response): void {
   const files = createStaticFiles(folder)
   const text = async (kind: string): Promise<string | undefined> => (await files.get(`/${kind}.md`))?.body.toString('utf8')

@@ -99,7 +99,7 @@ export const inventoryOf = (readings: readonly Reading[]): Inventory => {
   return createInventory({ groups: () => from, version: () => 0 })
 }
 
-/** Asked often and changed seldom: a new group is read once, and an index is rebuilt only when what it is made of has changed. */
+/** Asked often and changed rarely: a new group is read once, and an index is rebuilt only when what it is made of has changed. */
 export function createInventory({ groups, version }: InventoryInput): Inventory {
   const parts = new Map<SourceReadings, Part>()
   let seen = -1

@@ -34,7 +34,7 @@ const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
 const lastSeen = (run: LiveRun, t: number): number => (run.isRestored ? run.seenAt : t)
 /** It was not there any more, and nobody has said how it ended. */
 const isUnexplained = ({ end }: LiveRun): boolean => end !== undefined && end.exitCode === undefined && end.told === undefined && end.signal === undefined
-/** It is known by more than the id that stands in for its name. */
+/** It is known by more than the id that replaces its name. */
 const isNamed = ({ container, container_id: id }: JobIdentity): boolean => container !== id
 
 export function createContainerRuns(runs: Runs): ContainerRuns {

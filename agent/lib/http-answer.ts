@@ -12,7 +12,7 @@ export type AnswerReader = {
   readonly status: () => number | undefined
 }
 type Head = { readonly status: number; readonly statusText: string; readonly headers: IncomingHttpHeaders; readonly keeps: boolean }
-/** Takes pieces of a body; tells how many bytes stand behind its end, or undefined while it goes on. */
+/** Takes pieces of a body; tells how many bytes are behind its end, or undefined while it goes on. */
 type Body = {
   readonly push: (piece: Buffer) => number | undefined
   readonly take: () => Buffer
@@ -148,7 +148,7 @@ export function createAnswerReader(maxBytes: number): AnswerReader {
       head = parseHead(bytes.toString('latin1', 0, end))
       waiting = NOTHING
       const rest = bytes.subarray(end + END_OF_HEAD.length)
-      // "Continue" and the like stand before the answer.
+      // "Continue" and the like are before the answer.
       if (head.status < 200) {
         head = undefined
         return rest.length === 0 ? undefined : push(rest)

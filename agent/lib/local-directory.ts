@@ -1,4 +1,4 @@
-// Holds a directory of another process's file system, and what lies in it, without asking a file system that a program answers for: FUSE and network
+// Holds a directory of another process's file system, and what is in it, without asking a file system that a program answers for: FUSE and network
 // file systems may hang whoever looks, without end. Everything is opened with O_PATH, which sends no request, and read only once its mount is known.
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 
@@ -34,17 +34,16 @@ const LOCAL: ReadonlySet<string> = new Set([
 export type LocalDirectory = {
   /** For paths: `/proc/self/fd/FD`, which leads to this very directory whatever has taken its name meanwhile. */
   readonly path: string
-  /** Holds an entry (O_PATH, no link is followed); the caller closes it. Throws as `open` does, EREMOTE where it lies on a file system that may hang. */
+  /** Holds an entry (O_PATH, no link is followed); the caller closes it. Throws as `open` does, EREMOTE where it is on a file system that may hang. */
   readonly hold: (name: string) => number
   /** The same, and EREMOTE for everything that is mounted there. */
   readonly holdOwn: (name: string) => number
   readonly close: () => void
 }
 
-const remote = (what: string): Error =>
-  Object.assign(new Error(`EREMOTE: ${what} lies on a file system that may hang, so it is left alone`), { code: 'EREMOTE' })
+const remote = (what: string): Error => Object.assign(new Error(`EREMOTE: ${what} is on a file system that may hang, so it is left alone`), { code: 'EREMOTE' })
 
-/** The number of the mount that a held entry lies on. As UTF-8, here and below: in any other encoding Node takes 64 KiB for a file of /proc. */
+/** The number of the mount that a held entry is on. As UTF-8, here and below: in any other encoding Node takes 64 KiB for a file of /proc. */
 export function mountOf(fd: number): string {
   const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
   if (id === undefined) throw remote('a path whose mount the kernel does not report (it is older than 3.15)')
@@ -64,7 +63,7 @@ function typeOf(mount: string, mountinfo: string): string | undefined {
 }
 
 /**
- * Throws EREMOTE unless the kernel alone answers for the file system that `fd` lies on. `process` is a folder in procfs, such as `/proc/4242`, whose mounts are meant.
+ * Throws EREMOTE unless the kernel alone answers for the file system that `fd` is on. `process` is a folder in procfs, such as `/proc/4242`, whose mounts are meant.
  * A held entry keeps its mount, so its number cannot be given to another mount before mountinfo is read; one that was unmounted is not listed.
  */
 export function demandLocal(process: string, fd: number, what: string): void {

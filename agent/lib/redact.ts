@@ -4,7 +4,7 @@ export const REDACTED = '[redacted]'
 
 type Rule = { readonly pattern: RegExp; readonly replace: string }
 
-/** Words that name a secret, as they stand before `=` or `:`; `tokens` and `tokenizer` are not among them. */
+/** Words that name a secret, as they are before `=` or `:`; `tokens` and `tokenizer` are not among them. */
 const SECRET_NAME = String.raw`(?:[a-z0-9]{1,40}[_.-]){0,6}(?:[a-z0-9]{0,24}(?:password|passwd|passphrase)|pwd|secret|token|(?:access|auth|api|bearer|bot|csrf|hub|id|refresh|security|session|user)token|(?:app|client|consumer|shared|webhook)secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|secret[_-]?(?:access[_-]?)?key|private[_-]?key|auth[_-]?key|account[_-]?key|client[_-]?secret|credentials?|(?:wandb|hf|openai|anthropic|aws|s3|azure|comet|neptune|ngc|encryption|signing|license|master|session|deploy|webhook)[_-]key|(?:db|redis|mysql|postgres|pg|smtp|admin|root|user)[_-]?pass)`
 
 const WHOLE_NAME = new RegExp(`^${SECRET_NAME}$`, 'i')
@@ -59,7 +59,7 @@ const RULES: readonly Rule[] = [
   { pattern: /\b(redis-cli[^\n]{0,200}?\s-a ?)(?![\s[])([^\s"']{1,300})/g, replace: `$1${REDACTED}` },
   { pattern: /https:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/_-]{10,200}/g, replace: `https://hooks.slack.com/services/${REDACTED}` },
   { pattern: /\beyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{4,4000}(?:\.[A-Za-z0-9_-]{0,4000})?/g, replace: REDACTED },
-  // name=value, "name": "value", --name value. A value in quotes may hold spaces; `<TOKEN>` stands for one that the reader fills in.
+  // name=value, "name": "value", --name value. A value in quotes may hold spaces; `<TOKEN>` means one that the reader fills in.
   { pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})"(?:[^"\\\n]|\\.){1,2000}"`, 'gi'), replace: `$1"${REDACTED}"` },
   { pattern: new RegExp(String.raw`((?<![a-z0-9])${SECRET_NAME}["']?\s{0,4}[:=]\s{0,4})'(?:[^'\\\n]|\\.){1,2000}'`, 'gi'), replace: `$1'${REDACTED}'` },
   {

@@ -88,7 +88,7 @@ const COMMAND_FOLDERS = [
 type Where = { readonly wsl?: Wsl; readonly exists?: (path: string) => boolean }
 
 /**
- * Paths and sonames to try, in order. A configured path stands alone. Under WSL2 the mounted library comes first:
+ * Paths and sonames to try, in order. A configured path is alone. Under WSL2 the mounted library comes first:
  * a Linux driver installed by mistake would shadow it and find no device.
  */
 export function nvmlLibraries(configured: string, { wsl = detectWsl(readWslFacts()), exists = existsSync }: Where = {}): readonly string[] {

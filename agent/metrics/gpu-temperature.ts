@@ -65,6 +65,6 @@ export const gpuFanRevolutionsPerMinute = defineMetric({
   by: 'fan',
   kind: 'gauge',
   unit: '{revolution}',
-  help: 'Measured speed of each fan; 0 is a fan that stands still. AMD and Intel.',
+  help: 'Measured speed of each fan; 0 is a fan that does not turn. AMD and Intel.',
   labels: [...GPU_LABELS, 'fan'],
 })

@@ -8,7 +8,7 @@ export const inferenceServerInfo = defineMetric({
   field: 'info',
   kind: 'info',
   unit: '1',
-  help: 'An inference server: its kind, version, models, quantization, tokens that one request may have, state (loading, ready, sleeping, dead), address, the share of each GPU that it was told to take, and its layers on the GPU of all.',
+  help: 'An inference server: its kind, version, models, quantization, tokens that one request may have, state (loading, ready, sleeping, dead), address, the share of each GPU that it was set to take, and its layers on the GPU of all.',
   labels: [...SERVER_LABELS, 'server', 'version', 'model', 'quantization', 'context', 'state', 'url', 'memory_share', 'layers'],
   history: false,
 })
@@ -105,7 +105,7 @@ export const inferenceMemoryBytes = defineMetric({
   help: 'GPU memory by what it is for, on all its GPUs together, as the server says it itself; source: gauge, api or log.',
   labels: [...SERVER_LABELS, 'part', 'source'],
 })
-export const inferenceOffloadedRatio = gauge('offloaded_ratio', 'offloaded_ratio', '1', 'Share of the model that lies outside of GPU memory.')
+export const inferenceOffloadedRatio = gauge('offloaded_ratio', 'offloaded_ratio', '1', 'Share of the model that is outside of GPU memory.')
 export const inferenceTokensTotal = counter('tokens_total', 'tokens_total', '{token}', 'Tokens of prompts and generated tokens since the server started.', [
   'type',
 ])

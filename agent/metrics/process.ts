@@ -70,6 +70,6 @@ export const allocatorHeadroomBytes = gauge(
 )
 export const allocatorStrandedRatio = gauge(
   'stranded_ratio',
-  'Share of the memory that the process may use which lay stranded after its cache was last given back; absent before that.',
+  'Share of the memory that the process may use which was stranded after its cache was last given back; absent before that.',
   '1',
 )

@@ -43,7 +43,7 @@ export type QuietHours = {
 export type Route = {
   /** Names of notifiers. */
   readonly to: readonly string[]
-  /** All must fit; of each label's patterns one. `*` stands for any text. */
+  /** All must fit; of each label's patterns one. `*` means any text. */
   readonly match: Readonly<Partial<Record<IncidentLabel | RunLabel | WasteLabel, readonly string[]>>>
   /** Incidents that agree in these go into one message; without any, all of the host do. */
   readonly groupBy: readonly IncidentLabel[]

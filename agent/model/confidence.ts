@@ -1,5 +1,5 @@
 // How sure a verdict is of its cause.
 
-/** `read`: it stands in the text. `computed`: it follows from figures. `likely`: text and figures point at it and do not prove it. */
+/** `read`: it is in the text. `computed`: it follows from figures. `likely`: text and figures point at it and do not prove it. */
 export const CONFIDENCES = ['read', 'computed', 'likely'] as const
 export type Confidence = (typeof CONFIDENCES)[number]

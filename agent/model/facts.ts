@@ -4,7 +4,7 @@
 export const OOM_CAUSES = ['capacity', 'fragmentation', 'other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'] as const
 export type OomCause = (typeof OOM_CAUSES)[number]
 
-/** One rank of a job that stands still; what is not known is absent. */
+/** One rank of a job that does not move; what is not known is absent. */
 export type HangRank = {
   readonly rank: number
   readonly culprit?: true | undefined
@@ -211,7 +211,7 @@ type FactTypes = {
   readonly requests_waiting: number
   readonly requests_running: number
   readonly preemptions_per_minute: number
-  /** Share of a model that lies in host memory, and how many of its layers lie on the GPU: `40/41`. */
+  /** Share of a model that is in host memory, and how many of its layers are on the GPU: `40/41`. */
   readonly offloaded_ratio: number
   readonly layers: string
   readonly missing_bytes: number

@@ -1,6 +1,6 @@
 // What `warpwatch fit` answers: how much memory a model takes, in parts, and whether each GPU has it, as command line, API and dashboard show it.
 
-/** An estimate and how sure it is: all but rare set-ups lie between low and high. */
+/** An estimate and how sure it is: all but rare set-ups are between low and high. */
 export type Range = { readonly low_bytes: number; readonly likely_bytes: number; readonly high_bytes: number }
 
 export const FIT_PARTS = [

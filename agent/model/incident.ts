@@ -11,7 +11,7 @@ import type { Labels } from './series.ts'
 export const INCIDENT_STATUSES = ['pending', 'firing', 'resolved'] as const
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 
-/** Whom it hit; a part that is not known is absent. `host` stands alone: nothing smaller could be named. */
+/** Whom it hit; a part that is not known is absent. `host` is alone: nothing smaller could be named. */
 export type IncidentSubject = {
   /** `index` is the host's when `uuid` is there, else the number that the message gave. */
   readonly gpu?: { readonly index?: number; readonly uuid?: string; readonly name?: string; readonly pci_bus_id?: string }
@@ -108,7 +108,7 @@ export type Incident = Omit<Fault<IncidentKind>, 'evidence'> & {
   readonly occurrences?: readonly Occurrence[]
   readonly count: number
   readonly consequences: readonly Consequence[]
-  /** Id of the incident with which its story began, which may be itself; absent where it stands alone. */
+  /** Id of the incident with which its story began, which may be itself; absent where it is alone. */
   readonly story?: string
   /** What led to it. */
   readonly part_of?: IncidentLink

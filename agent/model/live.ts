@@ -1,4 +1,4 @@
-// The current state as the API and the live stream show it: plain JSON rows. A field that could not be read is absent, its reason stands under `gaps`.
+// The current state as the API and the live stream show it: plain JSON rows. A field that could not be read is absent, its reason is under `gaps`.
 // Measures are named like their metric without `warpwatch_` and the subject (`warpwatch_gpu_power_watts` is `power_watts` of a GPU);
 // a metric with further labels is an object by the value of that label (`clock_hertz: { sm, memory }`).
 

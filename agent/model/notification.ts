@@ -16,7 +16,7 @@ export type Spark = {
   readonly title: string
   /** UCUM, as in the metric's declaration. */
   readonly unit: string
-  /** Unix ms of the first and the last value; values stand at equal distances, at most 60 of them, null where there was no reading. */
+  /** Unix ms of the first and the last value; values are at equal distances, at most 60 of them, null where there was no reading. */
   readonly from: number
   readonly to: number
   readonly values: readonly (number | null)[]
@@ -42,7 +42,7 @@ export type Message = Reach & {
   /** When it was put together, Unix ms. */
   readonly t: number
   readonly host: string
-  /** The worst root first; one incident may stand here twice, firing before resolved. Never empty. */
+  /** The worst root first; one incident may be here twice, firing before resolved. Never empty. */
   readonly items: readonly MessageItem[]
   /** Distinct incidents that it is about. */
   readonly count: number

@@ -1,4 +1,4 @@
-// One time series: a metric and one set of label values, with the text that stands before its value in an exposition.
+// One time series: a metric and one set of label values, with the text that is before its value in an exposition.
 import type { MetricDef } from './metric.ts'
 
 export type Labels = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-// Whether a line shows that a training goes on: by itself, or with what stands near it.
+// Whether a line shows that a training goes on: by itself, or with what is near it.
 import type { Observation } from './observation.ts'
 import type { Track } from './track.ts'
 
@@ -66,7 +66,7 @@ export function strong(seen: Observation): boolean {
   return rate !== undefined && epochIs !== undefined ? true : isServing(seen) && shape.includes('|')
 }
 
-/** What stands near a line of the same writer. */
+/** What is near a line of the same writer. */
 export type Beside = {
   readonly epoch: () => boolean
   readonly loss: () => boolean
@@ -79,7 +79,7 @@ export type Beside = {
   readonly counted: () => boolean
 }
 
-/** What a line says may be too little by itself; with what stands near it is enough. */
+/** What a line says may be too little by itself; with what is near it is enough. */
 export function accepted(seen: Observation, track: Track, beside: Beside): boolean {
   if (strong(seen)) return true
   if (isOfOthers(seen)) return false

@@ -1,15 +1,15 @@
-// The figures of a line with what stands before and behind each: `loss: 2.31`, `'lr': 1e-5`, `Iter 26/3489`, `| 2741.47 ms |`. No name is known here.
+// The figures of a line with what is before and behind each: `loss: 2.31`, `'lr': 1e-5`, `Iter 26/3489`, `| 2741.47 ms |`. No name is known here.
 import { ofOneStep } from './many-steps.ts'
 import { memo } from './memo.ts'
 import { DURATION, durationOf, NUMBER, numberOf } from './quantity.ts'
 
 export type Field = {
-  /** Lower case words: `elapsed time per iteration`, `train loss`. Empty where the figure stands alone. */
+  /** Lower case words: `elapsed time per iteration`, `train loss`. Empty where the figure is alone. */
   readonly key: string
   readonly value: number
   /** What the figure counts to: `26/3489`, `3 of 10`. */
   readonly total?: number
-  /** What stands behind, or in brackets behind the name: `it/s`, `ms`, `samples/sec`, `%`. */
+  /** What is behind, or in brackets behind the name: `it/s`, `ms`, `samples/sec`, `%`. */
   readonly unit?: string
   /** The figure is a length of time: seconds. */
   readonly duration?: number
@@ -31,7 +31,7 @@ const VALUE = new RegExp(
 )
 const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round|e(?=\d{1,5}[\s|,:]{1,3}(?:it|iter|step|batch|i|b|s)[\s:=]?\d?))(?=\d)/gi
 const LETTER_FIGURE = /[a-z]\d/i
-/** `7 epoch / 20 epochs`: the name stands behind both. */
+/** `7 epoch / 20 epochs`: the name is behind both. */
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
 /** `[00:12<02:25]`: how long it took, how long it will take. */
 const CLOCKS = new RegExp(String.raw`\[\s?(${DURATION})\s?<\s?(${DURATION})\s?\]`, 'g')
@@ -48,7 +48,7 @@ const TOTAL = new RegExp(
 )
 const UNIT =
   /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|\/(?:step|iter)\b|(?![Tt]ime ?\/)[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u0400-\u04ff]{1,12} ?\/ ?[\u0400-\u04ff]{1,8}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?|[KM](?=\s{2,}|\s*$))(?![a-zA-Z_]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
-/** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
+/** What must be before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,<]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
@@ -93,7 +93,7 @@ const PART_OF = /(?<![\w\]])([A-Za-z][\w-]{0,30})\[([A-Za-z][\w .-]{0,40})\]\s?[
 const IN_LOSSES = /\bloss(?:es)?\W{0,3}\{\s?['"]([\w-]{1,30})['"]\s?:\s?$/i
 /** `Step 100: train loss |  7.34`: only a bar between a name and its figure. */
 const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
-/** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
+/** The name of a figure: the last piece of what is before it, with a unit in brackets kept apart. */
 const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   const paired = (gap.includes('(') ? TUPLE.exec(gap) : null)?.[1] ?? (gap.includes(',') ? COMMA_PAIR.exec(gap) : null)?.[1]
   if (paired !== undefined) return { key: wordsOf(paired) }
@@ -240,7 +240,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     const named = before.unit
     let { key } = before
     if (unit !== null) to += unit[0].length
-    // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name stands behind.
+    // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name is behind.
     const name = BEHIND.exec(line.slice(to, to + 32))
     const counted = totalValue === undefined || unit !== null ? null : COUNTED.exec(line.slice(to, to + 32))
     const left = LEFT.exec(line.slice(to, to + 32))

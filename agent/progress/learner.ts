@@ -67,7 +67,7 @@ export function createLearner(): Learner {
     learn(shape, fields, roles, at = Number.NaN) {
       const rows = shapes.get(shape) ?? []
       if (!shapes.has(shape) && shapes.size >= MAX_SHAPES) for (const oldest of shapes.keys()) if (shapes.delete(oldest)) break
-      // The newest shape stands last: what has not been seen for long is forgotten first.
+      // The newest shape is last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
       shapes.set(shape, rows)
       const row: number[] = []

@@ -1,6 +1,6 @@
 // Remembers what was computed of short texts that come again and again, such as the names of figures in the lines of a loop. Bounded.
 
-/** Longer texts seldom come twice. */
+/** Longer texts rarely come twice. */
 const MAX_LENGTH = 64
 const MAX_ENTRIES = 512
 

@@ -30,7 +30,7 @@ export type Observation = {
   readonly loss?: number
   /** An average of several steps, by its name. */
   readonly lossIsMean?: boolean
-  /** The loss of one part, by its name: the whole stands elsewhere, if anywhere. */
+  /** The loss of one part, by its name: the whole is elsewhere, if anywhere. */
   readonly lossIsPart?: boolean
   readonly gradNorm?: number
   readonly learningRate?: number

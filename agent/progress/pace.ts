@@ -46,7 +46,7 @@ export const median = (values: readonly number[]): number => quantile(sorted(val
 export function createPace(): Pace {
   let samples: Sample[] = []
   let recent: number[] = []
-  /** Each sample kept stands for so many; doubled whenever the memory is full. */
+  /** Each sample kept means so many; doubled whenever the memory is full. */
   let every = 1
   let group: Sample[] = []
 

@@ -32,7 +32,7 @@ const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|sc
 const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?|^ {0,2}\[(?:DEBUG|INFO|WARNING)\]: ?/
 /** Without which there is none of them: a cheap look at most lines. */
 const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d/
-/** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
+/** A bar whose name was on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?[█#=\s]{0,200}$/
 const INNER_WRITER = /^ ?(?:\[(?:default|rank)?\d{1,6}\]: ?|\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=)/i

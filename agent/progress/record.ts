@@ -113,7 +113,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         break
       case 'epoch':
         if (field.value < 0) break
-        // `ep` may be an episode where the epoch stands beside it.
+        // `ep` may be an episode where the epoch is beside it.
         if (out.epoch === undefined || shortEpoch || (field.total !== undefined && out.epochs === undefined)) {
           shortEpoch = field.key === 'ep' && field.total === undefined
           out.epoch = field.value
@@ -177,7 +177,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         break
     }
   }
-  // `total 3.19 | ce 2.89 | aux 0.30`: the whole stands beside its parts. `E012/100 I0420/2500 L=0.41`: short for a loss.
+  // `total 3.19 | ce 2.89 | aux 0.30`: the whole is beside its parts. `E012/100 I0420/2500 L=0.41`: short for a loss.
   const whole =
     out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts.length > 0 ? parts : unnamed))
   if (whole !== undefined) {
@@ -247,13 +247,13 @@ function meanBehind(index: number, fields: readonly Field[]): Role | undefined {
   return learns ? { is: 'loss', weight: 7, part: false, mean: true } : undefined
 }
 
-/** `957: 0.660188, 0.689227 avg loss`: the value of the step stands before the mean, and nothing names it. */
+/** `957: 0.660188, 0.689227 avg loss`: the value of the step is before the mean, and nothing names it. */
 function currentBefore(before: Field | undefined, { from, aside }: Field): number | undefined {
   const bare = before !== undefined && before.key === '' && !before.whole && before.unit === undefined && before.total === undefined && !before.aside
   return bare && !aside && before.duration === undefined && from - before.to <= 3 ? before.value : undefined
 }
 
-/** `Train loss 3210 0.412`: the step stands between the name and its figure. */
+/** `Train loss 3210 0.412`: the step is between the name and its figure. */
 function countedLoss(index: number, fields: readonly Field[], roles: readonly (Role | undefined)[]): Role | undefined {
   const counts = (at: number): boolean => {
     const [own, next] = [fields[at], fields[at + 1]]

@@ -172,7 +172,7 @@ export const tookRole = (seconds: number, weight = 3): Role => ({
   took: true,
 })
 
-/** In seconds; the unit stands behind the figure, or ends its name: `eta_hours`, `remaining_min`. */
+/** In seconds; the unit is behind the figure, or ends its name: `eta_hours`, `remaining_min`. */
 function lengthOf({ duration, unit, value }: Field, words: string): number {
   if (duration !== undefined) return duration
   const named = unit ?? /(?:^|\s)(ms|msec|msecs|millis|milliseconds|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]

@@ -1,4 +1,4 @@
-// From a line as it was written to the texts that stood on the screen one after the other: without colours, each overwritten bar for itself.
+// From a line as it was written to the texts that was on the screen one after the other: without colours, each overwritten bar for itself.
 import { withoutColours, writerOf } from '../text/line-prefix.ts'
 
 /** Bars put this many characters at most; what is longer says no progress that anybody reads. */
@@ -89,7 +89,7 @@ const WORDED =
   /(?:^|[\s[(])(?:(\d{1,2})[ /-])?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ /-]{1,2}(?:(\d{1,2})[ ,]{1,2})?(?:(\d{4})[ :]{1,2})?(\d\d):(\d\d)(?::(\d\d))?(?:[.,](\d{1,9}))?(?: [+-]\d{4}\]?| \d{4}\b)?/
 /** A time behind figures is one of them: when the job will be done. */
 const FIGURES_BEFORE = /[:=] ?\d/
-/** A date and a time stand at the head of a line, if at all. */
+/** A date and a time are at the head of a line, if at all. */
 const HEAD = 90
 
 const clock = (h: string | undefined, m: string | undefined, s: string | undefined, fraction: string | undefined): number =>

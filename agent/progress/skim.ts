@@ -1,4 +1,4 @@
-// What is read of a long log: its beginning and its end whole, of what lies between ever less, and every piece with a NaN or an infinity. Bounded in memory and, but for passing over the bytes, in time.
+// What is read of a long log: its beginning and its end whole, of what is between ever less, and every piece with a NaN or an infinity. Bounded in memory and, but for passing over the bytes, in time.
 
 /** Read whole at the beginning, and kept back so that the end can be. */
 const WHOLE_BYTES = 2 * 2 ** 20

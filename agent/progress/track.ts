@@ -59,7 +59,7 @@ export function trackIn(tracks: Map<string, Track>, seen: Observation, now: numb
 }
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
-/** The bar without a name that stands at its beginning, and counts to the same. */
+/** The bar without a name that is at its beginning, and counts to the same. */
 export const isNameless = ({ last: { title = '', step, total, form, metrics } }: Track, seen: Observation): boolean =>
   form === 'bar' && title.trim() === '' && step === 0 && metrics === 0 && total === seen.total && (seen.step ?? 0) <= 1
 

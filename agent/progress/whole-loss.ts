@@ -1,4 +1,4 @@
-// Which figure is the whole of a loss whose parts stand beside it.
+// Which figure is the whole of a loss whose parts are beside it.
 import type { Field } from './fields.ts'
 import type { Figures } from './record.ts'
 

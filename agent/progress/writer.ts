@@ -26,14 +26,14 @@ export type Writer = {
 const TOO_FAST = 2_000
 /** Lines that follow a counter and are of the same statement. */
 const BLOCK = 8
-/** Lines of one statement stand together within so many. */
+/** Lines of one statement are together within so many. */
 const NEAR = 48
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
 /** So often its counter must rise. */
 const EVALUATED = 2
-/** The epoch stands before all else. */
+/** The epoch is before all else. */
 const OF_EPOCH = /^\W*epoch\b/i
 
 export function createWriter(): Writer {
@@ -119,7 +119,7 @@ export function createWriter(): Writer {
       const outlives = (seen.elapsedSeconds ?? 0) > 3 * (main.last.elapsedSeconds ?? 0) + 300
       if (!finished(main.last) && !outlives && (mainClear || !clearly)) track.aside = true
       else if (wasDone || restarted) {
-        // The first bar begins anew after another: what came between was a validation.
+        // The first bar begins again after another: what came between was a validation.
         if (!track.aside) {
           if (!mainClear || clearly) main.aside = true
           main = track
@@ -185,11 +185,11 @@ export function createWriter(): Writer {
     }
     const trusted = seen.foreign !== true && (seen.loose !== true || seen.rate !== undefined || confirmed.size > 0)
     if (seen.etaSeconds !== undefined && trusted) looseEta = { value: seen.etaSeconds, at: now, ...(seen.step === undefined ? {} : { step: seen.step }) }
-    // Losses of the validation whose counter stands above them: `Test: [60/242]`, then `cos_loss 0.219`.
+    // Losses of the validation whose counter is above them: `Test: [60/242]`, then `cos_loss 0.219`.
     if (phase === 'evaluating' && now - evaluatedAt <= BLOCK && seen.step === undefined && seen.epoch === undefined) return false
     const track = trackOf(seen)
     update(track, seen, clock)
-    // The value of this step stands beside its average on another line.
+    // The value of this step is beside its average on another line.
     const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step && (seen.lossIsPart === true || !looseLoss.part)
     const isPart = seen.lossIsPart === true && looseLoss?.part === false && near(looseLoss.at)
     if (seen.loss !== undefined && !isMean && !isPart)

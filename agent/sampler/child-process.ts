@@ -6,7 +6,7 @@ export type ChildProgram = { readonly entry: string | URL; readonly execArgv: re
 
 /**
  * The child holds a few hundred kB of live data; a small young generation keeps its memory small (nvml readings make little garbage), and V8's own threads would
- * only wake for it. None of these changes what V8 compiles: Node would refuse the compiled form of its own modules, and compile them anew (see scripts/node-flags.mjs).
+ * only wake for it. None of these changes what V8 compiles: Node would refuse the compiled form of its own modules, and compile them again (see scripts/node-flags.mjs).
  */
 export const CHILD_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',

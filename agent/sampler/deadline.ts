@@ -66,7 +66,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
       return
     }
     pause()
-    // Timers come before messages in a turn of the loop: an answer that lies in the channel already must be seen first.
+    // Timers come before messages in a turn of the loop: an answer that is in the channel already must be seen first.
     awaited = true
     setImmediate(() => {
       if (!awaited) return

@@ -63,7 +63,7 @@ export type GpuSummary = {
 /** One process that holds GPU memory, as NVML lists it. */
 export type ProcessRow = {
   readonly pid: number
-  /** NVML's lists it stands in: C compute, G graphics, M MPS; several joined by `+`. */
+  /** NVML's lists it is in: C compute, G graphics, M MPS; several joined by `+`. */
   readonly type: string
   /** null: the driver does not report it (WDDM, some containers). */
   readonly bytes: number | null

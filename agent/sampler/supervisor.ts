@@ -196,7 +196,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     },
   })
 
-  /** A left-out GPU that now stands at another index answers there; its old index belongs to another GPU, which must not be left out for it. */
+  /** A left-out GPU that now is at another index answers there; its old index belongs to another GPU, which must not be left out for it. */
   const known = new Map<number, string>()
   const forgetMoved = (hello: Hello): void => {
     for (const gpu of hello.gpus) {

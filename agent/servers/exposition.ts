@@ -37,7 +37,7 @@ function readLabels(page: string, from: number, last: number): Found | undefined
   return undefined
 }
 
-/** Most lines have the labels of the line before, or all of them but the bound of their bucket, which stands last. */
+/** Most lines have the labels of the line before, or all of them but the bound of their bucket, which is last. */
 function createLabelReader(page: string): (from: number, last: number) => Found | undefined {
   let [whole, start]: [string | undefined, string | undefined] = [undefined, undefined]
   let before: Labels = {}
@@ -101,7 +101,7 @@ function createNames(wanted: Wanted): (name: string) => string | undefined {
   }
 }
 
-/** Where a histogram ends of which nobody reads the buckets, if it stands in one piece before the next comment; else `from`. */
+/** Where a histogram ends of which nobody reads the buckets, if it is in one piece before the next comment; else `from`. */
 function behindHistogram(page: string, spelled: string, from: number): number {
   if (!spelled.endsWith('_bucket')) return from
   const comment = page.indexOf('\n#', from)

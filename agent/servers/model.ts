@@ -47,7 +47,7 @@ export type ServerFigures = {
   /** Of a request as a whole: what follows its first token, by the number of these tokens. */
   readonly timePerOutputToken?: Histogram
   readonly requestDuration?: Histogram
-  /** Share of the model that lies outside of GPU memory. */
+  /** Share of the model that is outside of GPU memory. */
   readonly offloadedRatio?: number
   /** Layers on the GPU and all: `40/41`. */
   readonly layers?: string

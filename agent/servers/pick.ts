@@ -77,7 +77,7 @@ function layoutOf(samples: readonly Sample[]): Layout | undefined {
       places.push(-1)
       continue
     }
-    // The buckets of each series stand in the same order.
+    // The buckets of each series are in the same order.
     at = bounds[at + 1] === bound ? at + 1 : bounds.indexOf(bound)
     if (at < 0) at = bounds.push(bound) - 1
     series[at] = (series[at] ?? 0) + 1

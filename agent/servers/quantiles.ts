@@ -3,7 +3,7 @@ import type { Histogram } from '../model/histogram.ts'
 
 export const QUANTILES = [0.5, 0.95, 0.99] as const
 
-/** What was counted between two readings; undefined when the server began anew or counts by other bounds. */
+/** What was counted between two readings; undefined when the server began again or counts by other bounds. */
 export function since(before: Histogram, now: Histogram): Histogram | undefined {
   if (before.bounds.length !== now.bounds.length || before.bounds.some((bound, at) => bound !== now.bounds[at])) return undefined
   const counts = now.counts.map((count, at) => count - (before.counts[at] ?? 0))

@@ -1,5 +1,5 @@
-// A metrics page that was read before: five seconds later the same lines stand in the same order, and only their values have moved.
-// So each line that is wanted is found by its own text, its value alone is read, and what lies between is counted in lines and not looked at.
+// A metrics page that was read before: five seconds later the same lines are in the same order, and only their values have moved.
+// So each line that is wanted is found by its own text, its value alone is read, and what is between is counted in lines and not looked at.
 
 /** `value` moves from reading to reading: whoever keeps a sample copies it. */
 export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number }

@@ -1,4 +1,4 @@
-// The live stream: a sink that sends every reader on /ws the current state, on connect and once per tick, or as seldom as
+// The live stream: a sink that sends every reader on /ws the current state, on connect and once per tick, or as rarely as
 // it asks. Builds nothing that no reader waits for.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -50,7 +50,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024
 /** For the answer to a close; ws waits 30 s, in which a reader that was refused would hold its place. */
 const CLOSE_WITHIN_MS = 2_000
 /**
- * Compressed readers at most: a frame is compressed for each of them anew. Measured: 40 kB of 8 GPUs take 0.4 ms and become 6 kB, which a page on a slow
+ * Compressed readers at most: a frame is compressed for each of them again. Measured: 40 kB of 8 GPUs take 0.4 ms and become 6 kB, which a page on a slow
  * link needs; 1,000 readers would take ten times the CPU and four times the memory (shared reference runtime-facts, section 6).
  */
 const MAX_DEFLATED = 16

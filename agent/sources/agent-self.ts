@@ -41,7 +41,7 @@ const EVERY_MS = 5_000
 /** At first each second: what is wrong from the start is told soon. */
 const OFTEN_MS = 5_000
 const BUILD: Labels = { version: VERSION, commit: COMMIT, node: NODE_VERSION }
-/** Counting descriptors walks a directory, so it is done seldom. */
+/** Counting descriptors walks a directory, so it is done rarely. */
 const FDS_EVERY_MS = 10_000
 
 export function createAgentSelfSource({ statistics, reports, off = [], reloads }: AgentSelfOptions): Source {

@@ -20,7 +20,7 @@ import type { ContainerWatchList } from './containers/watch-list.ts'
 import type { Prefilter } from './logs/prefilter.ts'
 import type { ProgressBook } from './logs/progress-book.ts'
 
-/** Whether NVML answers; nvidia-smi stands in while it is down. */
+/** Whether NVML answers; nvidia-smi is in while it is down. */
 export type NvmlState = 'off' | 'starting' | 'sampling' | 'down'
 
 /** What a source may ask of the rest of the agent. */

@@ -74,7 +74,7 @@ export function createKernelLogSource(options: KernelLogOptions): Source {
       const now = Date.now()
       const computed = Math.round(now - uptime() * 1_000 + record.microseconds / 1_000)
       if (computed < notBefore) return
-      // The kernel's clock stands still while the machine sleeps: what is new now was not written before the last look.
+      // The kernel's clock does not move while the machine sleeps: what is new now was not written before the last look.
       recordTime = Math.min(now, live ? Math.max(computed, lookedAt) : computed)
       counters.behind(Math.max(0, now - recordTime))
       for (const text of record.text.split('\n')) {

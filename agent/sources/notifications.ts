@@ -1,4 +1,4 @@
-// What becomes of notifications, on /metrics: delivered, waiting, given up; so that somebody else hears of it when a receiver does not.
+// What becomes of notifications, on /metrics: delivered, waiting, given up; so that someone else hears of it when a receiver does not.
 import {
   agentHeartbeatsTotal,
   agentNotificationLastSuccessTimestampSeconds,

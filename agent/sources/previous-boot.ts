@@ -1,4 +1,4 @@
-// Hosts whose GPU shares the host's memory stall without a word when it runs out: each second their memory is written to disk, and after a boot that did not end well its last minutes are told.
+// Hosts whose GPU shares the host's memory stall without a word when it runs out: each second their memory is written to disk, and after a boot that did not end well its last minutes are reported.
 import { join } from 'node:path'
 import { readSmallFile } from '../attribution/small-file.ts'
 import type { Inventory } from '../inventory/inventory.ts'
@@ -17,7 +17,7 @@ export type PreviousBootOptions = { readonly file: string; readonly procRoot: st
 
 const NOTE_MS = 1_000
 const TELL_MS = 10_000
-/** So long after the start it is told. */
+/** So long after the start it is reported. */
 const TOLD_FOR_MS = 15 * 60_000
 const FALL_WITHIN_MS = 5 * 60_000
 

@@ -23,7 +23,7 @@ export type ProcessDetailsOptions = {
 
 const metrics = [processInfo, processStartTimestampSeconds] as const
 const EVERY_MS = 2_000
-/** Who runs what seldom changes: emitted when it does, and again every ten seconds. */
+/** Who runs what rarely changes: emitted when it does, and again every ten seconds. */
 const RENEW_MS = 10_000
 /** A process is named by its number until its directory answers; it may also change its command line after its start (exec). */
 const REREAD_MS = 60_000

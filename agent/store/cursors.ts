@@ -73,7 +73,7 @@ export function createCursorStore(options: { readonly directory: string; readonl
     cacheKib: 128,
     prepare: cursorsIn,
     onOpen(file) {
-      // Where the file is another one, nothing of what is known stands in it.
+      // Where the file is another one, nothing of what is known is in it.
       if (isLoaded) for (const [key, value] of values) if (!dirty.has(key)) dirty.set(key, value)
       for (const { key, value } of file.since(now() - KEPT_MS)) if (!values.has(key) && !dirty.has(key)) values.set(key, value)
       isLoaded = true

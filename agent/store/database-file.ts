@@ -30,7 +30,7 @@ export class FileMovedError extends Error {
 export type FileWatch = {
   /** Throws FileMovedError once the file was removed or replaced, BrokenFileError once it was emptied. */
   readonly check: () => void
-  /** For a moved file, before what stands there now is opened: removes its write-ahead log, which SQLite would take for that of the file that stands there now. */
+  /** For a moved file, before what is there now is opened: removes its write-ahead log, which SQLite would take for that of the file that is there now. */
   readonly clean: () => void
 }
 

@@ -24,7 +24,7 @@ export type DurableOptions<T> = OpenSettings & {
   readonly prepare: (db: Database) => T
   /**
    * The file can be used, for the first time or again: writes what the file does not hold. What it throws is handled as a failure of the file, and it
-   * is called again at the next try. `previous` stands for a file that was moved or is broken, as far as it can still be read.
+   * is called again at the next try. `previous` means a file that was moved or is broken, as far as it can still be read.
    */
   readonly onOpen: (on: T, more: { readonly previous: T | undefined }) => void
   /** The file cannot be used any more; it may still be readable. Followed by `onOpen` at once where another file can be begun. */
@@ -115,7 +115,7 @@ export function openDurable<T>(options: DurableOptions<T>): Durable<T> {
       throw error
     }
   }
-  /** Opens what stands there now, or a new file. What is open stays so until then: it can still be read, and is handed over. */
+  /** Opens what is there now, or a new file. What is open stays so until then: it can still be read, and is handed over. */
   const connect = (): void => {
     let fresh
     try {
@@ -199,7 +199,7 @@ export function openDurable<T>(options: DurableOptions<T>): Durable<T> {
       try {
         return ask(current.on)
       } catch (error) {
-        // What is wrong with a file that was moved says nothing about the one that stands there now.
+        // What is wrong with a file that was moved says nothing about the one that is there now.
         if (!isDetached) fail(error)
         return otherwise
       }

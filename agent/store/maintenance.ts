@@ -36,7 +36,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
   let baseline: readonly BaselineEntry[] = []
   const dirty = new Set<ListName>()
   const lists = (): Lists => ({ silences: [...silences.values()], acknowledged: [...acknowledged], accepted: baseline })
-  /** What stood on disk is in memory. */
+  /** What was on disk is in memory. */
   let isLoaded = false
   const durable = openDurable({
     directory,
@@ -48,7 +48,7 @@ export function createMaintenanceStore({ directory, log }: { readonly directory:
     prepare: listsIn,
     onOpen(file) {
       const found = file.read()
-      // What was said while the disk was away is newer than what stands there.
+      // What was said while the disk was away is newer than what is there.
       if (isLoaded) for (const name of LISTS) dirty.add(name)
       else {
         for (const silence of found.silences) if (!silences.has(silence.id)) silences.set(silence.id, silence)

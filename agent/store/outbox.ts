@@ -100,7 +100,7 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
     cacheKib: 512,
     prepare: partsOf,
     onOpen(disk, { previous }) {
-      // What stands in another file is none of what memory began with.
+      // What is in another file is none of what memory began with.
       if (memory !== undefined) copyOutbox(memory, disk.db, { replace: isSeeded && previous === undefined })
       goOnWith(disk)
       memory?.close()

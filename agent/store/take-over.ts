@@ -1,4 +1,4 @@
-// Takes the rows of a database that was moved or is broken over into the one that stands for it now.
+// Takes the rows of a database that was moved or is broken over into the one that means it now.
 import type { Database } from 'better-sqlite3'
 
 /** How many were added by `add`, which says so for each; what cannot be read any more is left behind. */

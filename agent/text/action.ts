@@ -12,7 +12,7 @@ const STATE: Readonly<Record<ActionState, string>> = {
   interrupted: 'interrupted',
 }
 
-/** `failed after 420 ms: exit code 1`; texts that say the state themselves stand alone. */
+/** `failed after 420 ms: exit code 1`; texts that say the state themselves are alone. */
 export function actionText({ state, text, took_ms: took }: Pick<ActionResult, 'state' | 'text' | 'took_ms'>): string {
   return `${STATE[state]}${took === undefined ? '' : ` after ${tookText(took)}`}: ${text}`
 }

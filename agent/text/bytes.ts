@@ -52,7 +52,7 @@ export function memoryText(bytes: number): string {
   return `${value} ${unit}`
 }
 
-/** Room on a disk, which is told in GiB however small it is: one decimal below 10 GiB, whole above. `0.4 GiB`, `212 GiB`. */
+/** Room on a disk, which is reported in GiB however small it is: one decimal below 10 GiB, whole above. `0.4 GiB`, `212 GiB`. */
 export const diskText = (bytes: number): string => `${(bytes / GIB).toFixed(bytes < 10 * GIB ? 1 : 0)} GiB`
 
 /** The size of a file as file managers count: powers of 1000, one decimal below 10. `4.2 MB`, `980 kB`. */

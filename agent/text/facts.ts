@@ -149,7 +149,7 @@ export function factRows(facts: Facts, format: FactFormat, kind?: IncidentKind):
   for (name in facts) {
     const value = facts[name]
     // The subject has the GPU's number; the log may count GPUs differently.
-    // The ranks of a job have a table of their own, and how sure the verdict is stands below it.
+    // The ranks of a job have a table of their own, and how sure the verdict is is below it.
     if (value === undefined || name === 'gpu_index' || name === 'ranks' || name === 'confidence' || (Array.isArray(value) && value.length === 0)) continue
     const single = name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : undefined
     rows.push({ name, label: single ?? (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, format) })

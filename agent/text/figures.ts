@@ -24,7 +24,7 @@ export function parametersText(count: number): string {
 /** At most so many decimals, none that are 0 at the end. */
 const rounded = (value: number, digits: number): string => String(Number(value.toFixed(digits)))
 
-/** A reading in a message: as exact as somebody reads it at a glance. `2.00 GiB`, `84 °C`, `42 %`, `1980 MHz`, `412 W`. */
+/** A reading in a message: as exact as someone reads it at a glance. `2.00 GiB`, `84 °C`, `42 %`, `1980 MHz`, `412 W`. */
 export function figureText(value: number, unit: string): string {
   if (unit === 'By') return bytesText(value)
   if (unit === 'Cel') return `${rounded(value, 0)} °C`
@@ -34,7 +34,7 @@ export function figureText(value: number, unit: string): string {
 }
 
 const SUFFIX: Readonly<Record<string, string>> = { W: ' W', Cel: ' °C', J: ' J', s: ' s', Hz: ' Hz', V: ' V' }
-/** A reading beside the threshold that somebody configured, so with up to four decimals and ratios as they are: `91 °C`, `1.50 GiB`, `0.97`; a count stands alone. */
+/** A reading beside the threshold that someone configured, so with up to four decimals and ratios as they are: `91 °C`, `1.50 GiB`, `0.97`; a count is alone. */
 export function exactFigureText(value: number, unit: string): string {
   if (unit === 'By') return bytesText(value)
   if (unit === 'By/s') return `${bytesText(value)}/s`

@@ -1,4 +1,4 @@
-// What stands before the text of a log line: who wrote it, when, through what. One grammar for the families of faults, the joiner of the log sources
+// What is before the text of a log line: who wrote it, when, through what. One grammar for the families of faults, the joiner of the log sources
 // and the doctor. Every pattern is anchored and has bounded counts, so that any line is read in linear time.
 
 /** Colours and other terminal sequences (ECMA-48 CSI). */
@@ -76,7 +76,7 @@ const KEEPING_INDENT: readonly RegExp[] = [...TAGS, ...PREFIXES.slice(1)]
 /** What remains of a colour where the escape byte was lost on the way: `[31m`. */
 const LOST_COLOUR = /\[\d{1,3}(?:;\d{1,3}){0,4}m/g
 
-/** A line without colours: who wrote it, what else stood before its text, and the text with its own indentation. */
+/** A line without colours: who wrote it, what else was before its text, and the text with its own indentation. */
 export type PrintedLine = { readonly writer: string; readonly prefix: string; readonly text: string }
 export function splitPrefix(line: string): PrintedLine {
   // Pasted indented, as a block of code.

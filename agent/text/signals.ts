@@ -1,4 +1,4 @@
-// Names of Linux signals (signal(7), x86 and arm64), and the signal that an exit code above 128 stands for.
+// Names of Linux signals (signal(7), x86 and arm64), and the signal that an exit code above 128 means.
 export const SIGNALS: Readonly<Record<number, string>> = {
   1: 'SIGHUP',
   2: 'SIGINT',

@@ -7,7 +7,7 @@ export const utcStamp = (ms: number): string => new Date(ms).toISOString().slice
 export const utcText = (ms: number): string => `${utcStamp(ms)} UTC`
 /** `2026-05-01 03:12 UTC`: for what nobody needs to the second, such as the end of a silence. */
 export const utcMinuteText = (ms: number): string => `${utcStamp(ms).slice(0, 16)} UTC`
-/** `03:12:07`, UTC: where the day stands beside it. */
+/** `03:12:07`, UTC: where the day is beside it. */
 export const utcClock = (ms: number): string => utcStamp(ms).slice(11)
 /** `2026-05-01T03:12:07Z`, with milliseconds only when there are some: for reports that programs may read. */
 export const isoText = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')

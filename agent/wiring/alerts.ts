@@ -1,4 +1,4 @@
-// Alerts as an output: loaded once somebody is to be notified, at the start or by a reload; until then nothing of them runs and nothing is written.
+// Alerts as an output: loaded once someone is to be notified, at the start or by a reload; until then nothing of them runs and nothing is written.
 import type { Alerts } from '../../alerts/service.ts'
 import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'

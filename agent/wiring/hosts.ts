@@ -1,4 +1,4 @@
-// The other hosts that this one shows: asked while somebody looks, each page's figures passed on.
+// The other hosts that this one shows: asked while someone looks, each page's figures passed on.
 import type { Config } from '../config/schema.ts'
 import { createHangEvidence } from '../hosts/hang-evidence.ts'
 import type { HangEvidence } from '../model/hosts.ts'

@@ -45,13 +45,13 @@ export type AgentServerOptions = {
 }
 export type AgentServer = Pick<HttpServer, 'listen' | 'close'> & { readonly reload: ReloadPart }
 
-/** In the build all files are in one folder; in a checkout the dashboard is built and the runbooks lie in the source tree. */
+/** In the build all files are in one folder; in a checkout the dashboard is built and the runbooks are in the source tree. */
 const built = !import.meta.url.endsWith('.ts')
 const here = import.meta.dirname
 const DASHBOARD_DIR = join(here, built ? 'dashboard' : '../../dist/dashboard')
 const RUNBOOKS_DIR = join(here, built ? 'runbooks' : '../../alerts/runbooks')
 
-/** Loaded when somebody asks; made again after a reload. */
+/** Loaded when someone asks; made again after a reload. */
 function createDoctorView(inForce: () => Config): () => Promise<DoctorReport> {
   let doctor: Promise<() => Promise<DoctorReport>> | undefined
   let of: Config | undefined

@@ -28,7 +28,7 @@ export function createPoisonMessages(): PoisonMessages {
   }
   return {
     choose(open, form) {
-      // Once it is known that the receiver lives, what stood under suspicion has its last try.
+      // Once it is known that the receiver lives, what was under suspicion has its last try.
       const sure = open.find((key) => proven.has(key)) ?? open.find((key) => !isSuspect(key))
       if (sure !== undefined) return sure
       const other = open.length < MOST_OPEN ? form() : undefined

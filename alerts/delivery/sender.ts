@@ -41,7 +41,7 @@ export type Sender = {
 const STOP_MS = 2_000
 /** A wall clock that jumps forward is noticed within this. */
 const LONGEST_SLEEP_MS = 60_000
-/** A receiver that fails for so long needs somebody to look after it. */
+/** A receiver that fails for so long needs someone to look after it. */
 const FAILING_MS = 300_000
 /** Halving a message of 500 finds the one that is refused within ten tries; a receiver that refuses everything is not asked more often. */
 const MOST_REFUSALS = 10

@@ -45,7 +45,7 @@ const escapeBy =
   (text: string): string =>
     clean(text)
       .split('\n')
-      // Four spaces before text are code in Markdown, and dialects differ in what else may stand before a list: of what leads a line nothing is needed.
+      // Four spaces before text are code in Markdown, and dialects differ in what else may be before a list: of what leads a line nothing is needed.
       .map((line) =>
         line
           .trimStart()

@@ -1,7 +1,7 @@
 // Text as the value of a header: headers are ASCII, other letters travel as encoded words (RFC 2047), which mail and ntfy read.
 import { oneLine } from './clean.ts'
 
-/** Bytes of text in one word: 75 characters with what stands around them, in base64. */
+/** Bytes of text in one word: 75 characters with what is around them, in base64. */
 const MAX_WORD_BYTES = 45
 
 export function headerWords(text: string, most: number): string {

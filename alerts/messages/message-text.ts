@@ -50,7 +50,7 @@ function groupText({ title, items }: Group, counted = true): string {
   return `${clip(title, 90)}${times}${gpus === undefined ? '' : ` on ${gpus}`}`
 }
 
-/** The last word on each incident, as what fired and is over stands twice in a message; what still fires before what is over. */
+/** The last word on each incident, as what fired and is over is twice in a message; what still fires before what is over. */
 function standing(items: readonly MessageItem[]): readonly MessageItem[] {
   const latest = [...new Map(items.map((item) => [item.incident.id, item])).values()]
   const rank = ({ event, incident }: MessageItem): number => (event === 'firing' ? RANK[incident.severity] : 3)

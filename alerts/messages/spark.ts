@@ -73,7 +73,7 @@ function drawn({ t, value }: IncidentSeries, to: number): Pick<Spark, 'from' | '
   const times = t.filter((when) => when <= to)
   const [first] = times
   if (first === undefined || times.length < 2) return undefined
-  // Slow readings come each ten seconds: no gap stands between two of them.
+  // Slow readings come each ten seconds: no gap is between two of them.
   const apart = median(times.slice(1).map((when, i) => when - (times[i] ?? when)))
   const step = Math.max(1_000, apart, Math.ceil((to - first) / (MOST_VALUES - 1) / 1_000) * 1_000)
   const length = Math.min(MOST_VALUES, Math.floor((to - first) / step) + 1)

@@ -1,4 +1,4 @@
-// Alertmanager, API v2: each incident is an alert that is told again while it fires; grouping, routing and silences are Alertmanager's work.
+// Alertmanager, API v2: each incident is an alert that is reported again while it fires; grouping, routing and silences are Alertmanager's work.
 import { onOff, text, texts } from '../../agent/config/field.ts'
 import { xidLabels } from '../../agent/model/incident.ts'
 import { alertName } from '../../agent/model/kinds.ts'
@@ -107,7 +107,7 @@ export const alertmanager = defineNotifier({
               request([
                 {
                   labels: { instance: host, ...added, alertname: HEARTBEAT_ALERT, severity: 'none' },
-                  annotations: { summary: `Warpwatch watches ${host}`, description: 'It fires for as long as all is well: be told when it stays away.' },
+                  annotations: { summary: `Warpwatch watches ${host}`, description: 'It fires for as long as all is well: have its absence reported.' },
                   endsAt: isoTime(t + TURNS * REFRESH_MS),
                   ...(base_url === undefined ? {} : { generatorURL: base_url }),
                 },
@@ -118,7 +118,7 @@ export const alertmanager = defineNotifier({
   },
 })
 
-/** Of an incident that stands there firing and resolved the last word counts: Alertmanager knows no order within a request. */
+/** Of an incident that is there firing and resolved the last word counts: Alertmanager knows no order within a request. */
 const newest = (items: readonly MessageItem[]): readonly MessageItem[] => [...new Map(items.map((item) => [item.incident.id, item])).values()]
 
 function apiUrl(base: string): string {

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000
 export const commonOptions = {
   name: text({
     default: '',
-    // It stands in metrics, in commands and in the path of the API.
+    // It is in metrics, in commands and in the path of the API.
     pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/,
     expected: 'a name of at most 63 letters, digits and _ . -, a letter or digit first',
     description: 'How routes, commands and metrics call it.',

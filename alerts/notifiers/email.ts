@@ -10,7 +10,7 @@ import { plainWaste, wasteMessageText } from '../messages/waste-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 const MOST_SUBJECT = 200
-/** No end of line, no brackets: it stands in commands of SMTP and in headers. */
+/** No end of line, no brackets: it is in commands of SMTP and in headers. */
 const ADDRESS = /^[^\s<>()[\]\\,;:"@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/
 const MAX_TO = 50
 

@@ -65,7 +65,7 @@ function wasteBodyOf(message: WasteMessage): Body {
 }
 const compatibleWasteBody = (message: WasteMessage): Body => ({ text: markdownWaste(message, MOST_COMPATIBLE) })
 
-/** What was never told stands in the channel itself; all else goes to the thread when there is just one. */
+/** What was never told is in the channel itself; all else goes to the thread when there is just one. */
 function threadOf({ items }: Message, threads: ReadonlyMap<string, string>): string | undefined {
   const found = new Set(items.map(({ incident }) => threads.get(incident.id)))
   const [only] = found
@@ -88,7 +88,7 @@ export const slack = defineNotifier({
     url: receiverUrl('Incoming webhook of the app. It holds the channel, and cannot make threads.', 'https://hooks.slack.com/services/T…/B…/…', {
       optional: true,
     }),
-    token: secretText('Bot token (xoxb-…) with the scope chat:write, in place of url: what is told later of an incident goes into its thread.'),
+    token: secretText('Bot token (xoxb-…) with the scope chat:write, in place of url: what is sent later about an incident goes into its thread.'),
     channel: text({ default: '', expected: 'the id or name of a channel', description: 'Where the bot posts, such as C0123456789; the app must be in it.' }),
     api: text({
       default: API,

@@ -17,7 +17,7 @@ let library: typeof Library | undefined
 type AnyMessage = Message | RunMessage | WasteMessage
 type Words = { readonly body: string; readonly content_type: string; readonly secrets: Readonly<Record<string, string>> }
 
-/** What V8 quotes of a text that is no JSON may hold a secret, so only what was expected and where is told. */
+/** What V8 quotes of a text that is no JSON may hold a secret, so only what was expected and where is reported. */
 function jsonProblem(body: string): string | undefined {
   try {
     JSON.parse(body)
@@ -74,7 +74,7 @@ export const template = defineNotifier({
     const problems: OptionProblem[] = [...headerProblems(options.headers)]
     try {
       const render = renderer(options)
-      // Strict here, where somebody reads it; in the night a fact that is missing costs a word, not the message.
+      // Strict here, where someone reads it; in the night a fact that is missing costs a word, not the message.
       for (const [name, message] of sampleMessages(options.max_items)) {
         try {
           render(message, true)

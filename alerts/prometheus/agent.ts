@@ -9,7 +9,7 @@ type AgentAlert = { readonly comment: string; readonly alert: string; readonly e
 type Words = { readonly summary: string; readonly description: string }
 
 const ON = ' on {{ $labels.instance }}'
-/** Names for Alertmanager: one to be told when it stays away, one that explains the silence of all others. */
+/** Names for Alertmanager: one to have its absence reported, one that explains the silence of all others. */
 export const HEARTBEAT_ALERT = 'WarpwatchHeartbeat'
 export const DOWN_ALERT = 'WarpwatchAgentDown'
 
@@ -17,7 +17,7 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
   {
     comment: [
       'Two minutes are eight scrapes: an update of the agent is over before. absent(): a job whose targets are all gone has no up that could be 0.',
-      'A single target that service discovery forgets is not told: it looks like a host that was taken away on purpose.',
+      'A single target that service discovery forgets causes no alert: it looks like a host that was taken away on purpose.',
     ].join('\n'),
     alert: DOWN_ALERT,
     expr: `up{job=${quoted(job)}} == 0\nor\nabsent(up{job=${quoted(job)}})`,
@@ -41,7 +41,7 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
     expr: `${agentSourceUp.name} == 0`,
     for: '2m',
     severity: 'warning',
-    summary: `Source {{ $labels.source }} of Warpwatch tells nothing${ON}`,
+    summary: `Source {{ $labels.source }} of Warpwatch reports nothing${ON}`,
     description: 'What this source would show is unknown, and its incidents can neither begin nor end. First ask the agent why: /api/v1/gaps.',
   },
   {
@@ -58,7 +58,7 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
   },
   {
     comment: [
-      'Ten minutes are beyond the first retries of a receiver that is away for a moment. The counts stand at 0 from the start and go on over restarts,',
+      'Ten minutes are beyond the first retries of a receiver that is away for a moment. The counts are 0 from the start and go on over restarts,',
       'so that the first one is an increase.',
     ].join('\n'),
     alert: 'WarpwatchNotificationsFailing',
@@ -70,7 +70,7 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
     severity: 'warning',
     summary: `Notifier {{ $labels.notifier }} does not deliver${ON}`,
     description:
-      'Whoever is told by this notifier does not hear of incidents: its receiver is down, refuses the messages, or the network is cut. First see what it answered: warpwatch alerts, or /api/v1/notifiers.',
+      'Whoever is notified this way does not learn of incidents: its receiver is down, refuses the messages, or the network is cut. First see what it answered: warpwatch alerts, or /api/v1/notifiers.',
   },
   {
     comment: 'Five minutes: the agent tries again every ten seconds and says so at once in its log.',
@@ -84,7 +84,7 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
   },
   {
     comment: [
-      'An incident that began and ended between two scrapes has no series that a rule could see. All counts stand at 0 from the start, so that the first',
+      'An incident that began and ended between two scrapes has no series that a rule could see. All counts are 0 from the start, so that the first',
       'incident of a kind is an increase, and a restart of the agent is none.',
     ].join('\n'),
     alert: 'WarpwatchIncidentBetweenScrapes',
@@ -94,18 +94,18 @@ const alerts = (job: string): readonly (AgentAlert & Words)[] => [
     ].join('\n'),
     severity: 'warning',
     summary: `A short incident of kind {{ $labels.kind }}${ON}`,
-    description: 'It began and ended between two scrapes, so that no other alert told it. First look it up in the list of incidents: warpwatch incidents.',
+    description: 'It began and ended between two scrapes, so that no other alert reported it. First look it up in the list of incidents: warpwatch incidents.',
   },
   {
     comment: [
-      'Fires always: route it to a service that tells you when it stays away. It shows that Prometheus evaluates, and that Alertmanager and the way',
-      'to the receiver work; what else may be silent would then be told.',
+      'Fires always: route it to a service that notifies you when it stops. It shows that Prometheus evaluates, and that Alertmanager and the way',
+      'to the receiver work; a silent part would then be noticed.',
     ].join('\n'),
     alert: HEARTBEAT_ALERT,
     expr: 'vector(1)',
     severity: 'none',
     summary: 'The rules of Warpwatch are evaluated',
-    description: 'It fires for as long as all is well: be told when it stays away.',
+    description: 'It fires for as long as all is well: have its absence reported.',
   },
 ]
 

@@ -6,7 +6,7 @@ import { firingBefore, literal, quoted, whereText, type AlertRule, type Links, t
 
 /**
  * The agent tells an incident by a series that is there, and its end by one that is gone. It is only gone when the same scrape tells the count of its kind, which is
- * there from the agent's start: a scrape that fails, an agent that has just started or one whose judgment stands still ends nothing.
+ * there from the agent's start: a scrape that fails, an agent that has just started or one whose judgment does not move ends nothing.
  */
 function expression(kind: IncidentKind): string {
   return [
@@ -43,7 +43,7 @@ export function incidentGroup(kinds: readonly IncidentKind[], pages: KindPages, 
     name: 'warpwatch-incidents',
     comment: [
       "One alert for each kind of incident, as the agent judges it; severity, gpu, uuid, container and xid are those of the incident. None has a 'for':",
-      'the agent tells an incident when it has lasted long enough. While the agent is down (or tells nothing) what fired goes on firing, by the',
+      'the agent reports an incident when it has lasted long enough. While the agent is down (or reports nothing) what fired goes on firing, by the',
       "alert's own state of the evaluation before; that works while Prometheus evaluates at least every five minutes.",
     ].join('\n'),
     interval: '15s',

@@ -7,7 +7,7 @@ import { gpuSecondsLostTotal, incidentActive, incidentsTotal } from '../../agent
 import { processGpuMemoryBytes } from '../../agent/metrics/process.ts'
 import type { RecordRule, RuleGroup } from './rule.ts'
 
-/** As the detector idle-gpu-held has it: nothing ran, and somebody holds as much as no driver's overhead is. */
+/** As the detector idle-gpu-held has it: nothing ran, and someone holds as much as no driver's overhead is. */
 const IDLE_RATIO = 0.01
 const HELD_BYTES = 1024 ** 3
 
@@ -28,7 +28,7 @@ const rules: readonly RecordRule[] = [
     expr: `sum by (job, instance) (${gpuMemoryUsedBytes.name}{gi=""})\n/\nsum by (job, instance) (${gpuMemoryTotalBytes.name}{gi=""})`,
   },
   {
-    comment: 'How busy the cards are: one scrape is a single second, five minutes are a picture. Cards with MIG tell none and do not count.',
+    comment: 'How busy the cards are: one scrape is a single second, five minutes are a picture. Cards with MIG have no such figure and do not count.',
     record: 'instance:warpwatch_gpu_utilization:avg5m',
     expr: `avg by (job, instance) (avg_over_time(${gpuUtilizationRatio.name}[5m]))`,
   },

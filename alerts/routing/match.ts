@@ -28,7 +28,7 @@ const VALUES: Readonly<Record<IncidentLabel, (incident: IncidentSummary) => read
 /** Of several names for one thing the best; undefined where it is not known. */
 export const labelOf = (incident: IncidentSummary, label: IncidentLabel): string | undefined => VALUES[label](incident)[0]
 
-/** `*` stands for any text, also for none. No regular expression: names come from outside, and no pattern may be slow. */
+/** `*` means any text, also for none. No regular expression: names come from outside, and no pattern may be slow. */
 export function fitsPattern(pattern: string, text: string): boolean {
   const [start = '', ...rest] = pattern.split('*')
   const end = rest.pop()

@@ -9,7 +9,7 @@ const RULES = join(import.meta.dirname, '../../alerts/prometheus/warpwatch.rules
 export type Scraped = { readonly hosts: number; readonly intervalS: number; readonly address: string }
 export type EngineName = 'Prometheus' | 'VictoriaMetrics' | 'Prometheus + remote write'
 
-/** All hosts at one address, told apart by path; each has the instance that it would have. */
+/** All hosts at one address, distinguished by path; each has the instance that it would have. */
 function scrapeConfig({ hosts, intervalS, address }: Scraped): object {
   return {
     global: { scrape_interval: `${intervalS}s`, scrape_timeout: `${Math.min(10, intervalS)}s` },

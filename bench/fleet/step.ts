@@ -87,7 +87,7 @@ export async function runStep(step: Step, recording: Recording, measuredS = MEAS
       scrapeP99Ms: 1_000 * (await figure('quantile(0.99, scrape_duration_seconds)')),
       pageBytes: (after.sent.bytes - before.sent.bytes) / (after.sent.pages - before.sent.pages),
       fleetCores: (after.fleet.cpuS - before.fleet.cpuS) / seconds,
-      // Those of the scrapes alone: recordings make series too. The first round lies before these seconds.
+      // Those of the scrapes alone: recordings make series too. The first round is before these seconds.
       newSeriesPerS: (await figure(`sum(sum_over_time(scrape_series_added[${Math.floor(seconds) - 2}s]))`)) / Math.floor(seconds - 2),
       rulesMs: isVictoria ? undefined : 1_000 * (await ownFigure(engine, 'prometheus_rule_group_last_duration_seconds')),
       dashboardMs: await timeDashboard(asked),

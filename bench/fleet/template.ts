@@ -1,4 +1,4 @@
-// Makes the page of any simulated host at any time from one recorded page: text between slots, and what stands in each slot.
+// Makes the page of any simulated host at any time from one recorded page: text between slots, and what is in each slot.
 import { containerId, hostName, lifeAt, lifeOf, pidOf, uuidOf, type Life } from './host.ts'
 import { keyOf, PAGE_S, type Recording } from './recording.ts'
 
@@ -100,7 +100,7 @@ export function createTemplate(recording: Recording, format: keyof typeof CONTEN
         lives.set(box, known)
         return known
       }
-      // Each stands in dozens of lines.
+      // Each is in dozens of lines.
       const names = new Map<Slot, string>()
       const named = (of: Slot, make: () => string): string => {
         const known = names.get(of) ?? make()

@@ -20,7 +20,7 @@ export type FaultRounds = {
   readonly docker: TestDocker
   readonly agentUrl: string
   readonly rounds: number
-  /** In one round; each fault needs a container of its own: the same one again counts up, and is told once a second. */
+  /** In one round; each fault needs a container of its own: the same one again counts up, and is reported once a second. */
   readonly containers: number
 }
 export type FaultTimes = {

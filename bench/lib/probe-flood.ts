@@ -18,7 +18,7 @@ function pour(path: string, first: string, piece: Buffer, isOver: () => boolean)
   return socket
 }
 
-/** `greetings`: what the connections say first; each then says `piece` for as long as somebody reads. */
+/** `greetings`: what the connections say first; each then says `piece` for as long as someone reads. */
 export function floodLines(path: string, greetings: readonly string[], piece: Buffer): Flood {
   let over = false
   const sockets = greetings.map((greeting) => pour(path, greeting, piece, () => over))

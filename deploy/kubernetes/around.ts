@@ -1,4 +1,4 @@
-// What stands around the agents: their namespace, account, priority, name in DNS, and who may connect.
+// What is around the agents: their namespace, account, priority, name in DNS, and who may connect.
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1'
 import { Namespace, Service, ServiceAccount } from 'kubernetes-models/v1'

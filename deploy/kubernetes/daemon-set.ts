@@ -1,4 +1,4 @@
-// One agent on each node, with the reason for every right that it has; the reasons stand in the YAML as comments.
+// One agent on each node, with the reason for every right that it has; the reasons are in the YAML as comments.
 import { DaemonSet } from 'kubernetes-models/apps/v1'
 import type { IContainer, IVolume, IVolumeMount } from 'kubernetes-models/v1'
 import { DATA_DIR, IMAGE, LABELS, NAME, NAMESPACE, PORT, PROBE_DIR, SELECTOR, TOKEN_SECRET } from './names.ts'
@@ -27,7 +27,7 @@ const MOUNTED: readonly Mounted[] = [
     mountPath: PROBE_DIR,
     source: host(PROBE_DIR, 'DirectoryOrCreate'),
     writable: true,
-    why: 'The socket of the PyTorch probe; pods that mount this folder tell what their allocators do.',
+    why: 'The socket of the PyTorch probe; pods that mount this folder report what their allocators do.',
   },
   { name: 'proc', mountPath: '/host/proc', source: host('/proc'), why: "Disks, /dev/shm and network of the node instead of the pod's own." },
   {
@@ -134,7 +134,7 @@ export const reasons: readonly Reason[] = [
     at: [...CONTAINER, 'env', 2],
     why: 'All GPUs of the node, to look at: no resource limit, so none is taken from the scheduler; utility is NVML without CUDA.',
   },
-  { at: [...CONTAINER, 'livenessProbe'], why: 'Says only that the process answers: a hanging driver must not restart the agent that tells of it.' },
+  { at: [...CONTAINER, 'livenessProbe'], why: 'Says only that the process answers: a hanging driver must not restart the agent that reports it.' },
   { at: [...CONTAINER, 'resources'], why: 'No CPU limit: throttled sampling has holes. A flood of logs costs 0.06 cores (docs/measurements.md).' },
   { at: [...SECURITY, 'runAsUser'], why: 'Sockets, logs and processes of other users.' },
   {

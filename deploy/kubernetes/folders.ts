@@ -1,4 +1,4 @@
-// Which file lies in which folder: base, components that change it, and overlays to apply.
+// Which file is in which folder: base, components that change it, and overlays to apply.
 import type { Model, TypeMeta } from '@kubernetes-models/base'
 import { namespace, networkPolicy, priorityClass, service, serviceAccount } from './around.ts'
 import { daemonSet, reasons, type Reason } from './daemon-set.ts'
@@ -31,7 +31,7 @@ export const folders = (rules: RuleGroups, dashboards: Dashboards): readonly Fol
     about: `One agent on each node. Before: a Secret "${TOKEN_SECRET.name}" with the key "${TOKEN_SECRET.key}" (docs/kubernetes.md).`,
     objects: [
       { file: 'namespace', object: namespace, about: 'hostPID and hostPath need the Pod Security level "privileged".' },
-      { file: 'service-account', object: serviceAccount, about: 'Without a token and without rights: pods are told by files of the kubelet.' },
+      { file: 'service-account', object: serviceAccount, about: 'Without a token and without rights: pods are identified by files of the kubelet.' },
       { file: 'priority-class', object: priorityClass, about: 'Evicted late, and never in the place of a running job.' },
       { file: 'daemon-set', object: daemonSet, about: 'One agent on each node.', reasons },
       { file: 'service', object: service, about: 'Headless: a name for each agent, for readers that find them by DNS.' },

@@ -4,7 +4,7 @@ import { VERSION } from '../../agent/lib/version.ts'
 export const NAME = 'warpwatch'
 export const NAMESPACE = 'warpwatch'
 export const PORT = 9839
-/** Where the history lies on each node, and where probes find the agent: the same paths as on a host without Kubernetes. */
+/** Where the history is on each node, and where probes find the agent: the same paths as on a host without Kubernetes. */
 export const DATA_DIR = '/var/lib/warpwatch'
 export const PROBE_DIR = '/run/warpwatch'
 /** Made by the user before the rest: no token belongs into a repository. */

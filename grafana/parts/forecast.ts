@@ -10,7 +10,7 @@ export const forecastFigure = (selector: string, { title, help }: { readonly tit
     help,
     unit: units.Seconds,
     queries: [{ expr: `min(${memoryExhaustionEarliestSeconds.name}{${selector}})` }],
-    // Within half an hour somebody must act now, within two hours today.
+    // Within half an hour someone must act now, within two hours today.
     steps: [
       [0, BAD],
       [1800, WARN],

@@ -1,4 +1,4 @@
-// Colours, thresholds and words of values: chosen to be told apart by colour-blind people too, and never alone in saying something.
+// Colours, thresholds and words of values: chosen to be distinguished by colour-blind people too, and never alone in saying something.
 import { FieldColorModeId, MappingType, ThresholdsConfigBuilder, ThresholdsMode, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 
 /** Okabe and Ito, Color Universal Design (2008), less black and yellow, which one of the two themes swallows. */

@@ -71,7 +71,7 @@ type Figure = Common & {
   readonly steps?: readonly Step[]
   readonly calm?: string
   readonly decimals?: number
-  /** In place of a figure, where nothing is told: what that means. */
+  /** In place of a figure, where nothing is reported: what that means. */
   readonly none?: string
   readonly mappings?: ValueMapping[]
   /** Shows the name of the series rather than its value. */
@@ -112,7 +112,7 @@ export function figure({
 }
 
 type States = Common & { readonly queries: readonly Query[]; readonly mappings: ValueMapping[] }
-/** Bands over time; where nothing was told, there is no band. */
+/** Bands over time; where nothing was reported, there is no band. */
 export function states({ title, help, width = 12, height = 8, queries, mappings }: States): BuiltPanel {
   return new statetimeline.PanelBuilder()
     .title(title)
@@ -128,7 +128,7 @@ export function states({ title, help, width = 12, height = 8, queries, mappings 
     .lineWidth(0)
     .fillOpacity(80)
     .spanNulls(false)
-    .noValue('nothing told')
+    .noValue('nothing reported')
     .thresholds(thresholds())
     .colorScheme({ build: () => ({ mode: FieldColorModeId.Thresholds }) })
     .legend(new common.VizLegendOptionsBuilder().showLegend(false).displayMode(common.LegendDisplayMode.List).placement(common.LegendPlacement.Bottom))

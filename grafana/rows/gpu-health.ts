@@ -58,7 +58,7 @@ export const health = [
         (text, code) => [String(code), text, code === 0 ? BLUE : BAD] as const,
       ),
     ),
-    none: 'not told',
+    none: 'not reported',
   }),
   figure({
     title: 'Is it there',
@@ -67,11 +67,11 @@ export const health = [
     height: 6,
     queries: [{ expr: `max(${gpuPresent.name}{${GPU}})` }],
     mappings: words(['0', 'gone', BAD], ['1', 'listed', BLUE]),
-    none: 'not told',
+    none: 'not reported',
   }),
   rows({
     title: 'Xids',
-    help: 'Error numbers that the driver reported since the agent started. Each has a meaning of its own: the incident of kind xid and its runbook tell it.',
+    help: 'Error numbers that the driver reported since the agent started. Each has a meaning of its own: the incident of kind xid and its runbook explain it.',
     width: 12,
     height: 7,
     columns: [

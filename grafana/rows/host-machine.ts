@@ -50,14 +50,14 @@ export const machine = [
   }),
   lines({
     title: 'Pressure',
-    help: 'Share of time in which some work waited for the resource. Above a tenth for long it costs: io points at disks or loaders, memory at too little of it. Kernels without PSI tell none.',
+    help: 'Share of time in which some work waited for the resource. Above a tenth for long it costs: io points at disks or loaders, memory at too little of it. Kernels without PSI report none.',
     unit: units.PercentUnit,
     queries: [{ expr: `max by (resource) (${hostPressureRatio.name}{${HOST},kind="some"})`, legend: '{{resource}}' }],
     named: { cpu: BLUE, memory: ORANGE, io: PURPLE },
   }),
   lines({
     title: 'Shared memory',
-    help: "The host's /dev/shm; containers have their own, of 64 MiB unless told otherwise. When it is full, loaders and NCCL fail (shm_exhausted).",
+    help: "The host's /dev/shm; containers have their own, of 64 MiB unless set otherwise. When it is full, loaders and NCCL fail (shm_exhausted).",
     unit: units.BytesIEC,
     queries: [
       { expr: `sum(${hostShmUsedBytes.name}{${HOST}})`, legend: 'used' },
@@ -65,8 +65,8 @@ export const machine = [
     ],
   }),
   lines({
-    title: 'Disks: room in use',
-    help: 'By file system. At 100 % checkpoints are cut off (disk_full); free room before, oldest checkpoints first.',
+    title: 'Disks: space in use',
+    help: 'By file system. At 100 % checkpoints are cut off (disk_full); free space before, oldest checkpoints first.',
     unit: units.PercentUnit,
     max: 1,
     queries: [

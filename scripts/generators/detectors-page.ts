@@ -27,7 +27,7 @@ function page(): string {
     '',
     'What the numbers are watched for; made from the declarations by `npm run generate`, do not edit. What is found in logs is in [alerts/runbooks](../alerts/runbooks).',
     'Each can be switched off (`enabled: false`) and set under `detectors` in the configuration. The expression is the same judgment for a Prometheus without the',
-    "agent's incidents, with the defaults; where there is none, the reason stands in its place. Data that is missing is neither a fault nor health.",
+    "agent's incidents, with the defaults; where there is none, the reason is in its place. Data that is missing is neither a fault nor health.",
     '',
     ...DETECTOR_LIST.flatMap(section),
   ].join('\n')

@@ -129,7 +129,7 @@ async function tables(linesOf: LinesOf): Promise<string> {
     '',
     `## The ${CHECKS.length} checks`,
     '',
-    'Below each stand what it complains of, as its tests bring it about, and the first of the remedies; the report has all of them, with the commands for the distribution at hand.',
+    'Below each is what it reports, with the figures of its tests, and the first of the remedies; the report has all of them, with the commands for the distribution at hand.',
     '',
     ...sections,
   ].join('\n')

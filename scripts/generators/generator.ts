@@ -19,7 +19,7 @@ export type Generator = {
 
 export const committed = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** The lines between which `name` stands on a page that is otherwise written by hand. */
+/** The lines between which `name` is on a page that is otherwise written by hand. */
 export const bounds = (name: string): readonly [begin: string, end: string] => [
   `<!-- generated: ${name}. Do not edit; npm run generate writes it -->`,
   `<!-- end of ${name} -->`,

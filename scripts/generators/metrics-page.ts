@@ -17,7 +17,7 @@ function page(): string {
     '',
     'Every metric that this version can emit; made from the declarations by `npm run generate`, do not edit.',
     'Units are UCUM codes. A series that cannot be read is absent, and `/api/v1/gaps` says why. A label without a value is left out.',
-    "dcgm-exporter's names stand beside ours under `metrics.dcgm: classic` (names up to 4.8, before the dot), `4.9` (after it), `both`, or not at all with `off`.",
+    "dcgm-exporter's names appear beside ours under `metrics.dcgm: classic` (names up to 4.8, before the dot), `4.9` (after it), `both`, or not at all with `off`.",
     '',
     '| metric | kind | unit | meaning | labels | dcgm-exporter |',
     '|---|---|---|---|---|---|',

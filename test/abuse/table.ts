@@ -1,7 +1,7 @@
 // The table `fault → promised → observed`, and its place in docs/reliability.md.
 import type { AbuseCase } from './abuse-case.ts'
 
-/** `skipped` and `failed` (the case itself could not be carried out) are no outcomes, and are told apart from a broken promise. */
+/** `skipped` and `failed` (the case itself could not be carried out) are no outcomes, and are distinguished from a broken promise. */
 export type Row = { readonly of: AbuseCase; readonly result: 'held' | 'broken' | 'skipped' | 'failed'; readonly observed: string }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ')

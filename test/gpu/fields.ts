@@ -8,7 +8,7 @@ export type Comparison = {
   readonly labels?: Readonly<Record<string, string>>
   /** Our value times this is in nvidia-smi's unit. */
   readonly scale: number
-  /** How far our value may lie outside what nvidia-smi said before and after it, in nvidia-smi's unit. */
+  /** How far our value may be outside what nvidia-smi said before and after it, in nvidia-smi's unit. */
   readonly slack: number
 }
 
@@ -58,7 +58,7 @@ export const COMPARISONS: readonly Comparison[] = [
   compare('retired_pages.double_bit.count', 'retired_pages', 1, 0, { cause: 'double_bit' }),
 ]
 
-/** Fields whose text stands in the labels of `warpwatch_gpu_info`. */
+/** Fields whose text is in the labels of `warpwatch_gpu_info`. */
 export const IDENTITY = [
   { field: 'name', label: 'name' },
   { field: 'pci.bus_id', label: 'pci_bus_id' },

@@ -6,7 +6,7 @@ import { compareWithSmi } from './compare.ts'
 import { startSampler } from './sampler.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** The sources where they lie here, else what a bundle holds. */
+/** The sources where they are here, else what a bundle holds. */
 export const childEntry = [join(root, 'agent/sampler/child-main.ts'), join(root, 'dist/sampler-child.js')].find(existsSync) ?? ''
 export const LIBRARIES = ['libnvidia-ml.so.1', '/usr/lib/wsl/lib/libnvidia-ml.so.1']
 

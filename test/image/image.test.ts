@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)(`the image${missing === undefined ? '' : 
       )
       stack = await prepareStack(engine, SCENE, (image) => !left.includes(image))
 
-      // Somebody else's container, under a user of its own, which holds memory of a GPU and says why it fails.
+      // Someone else's container, under a user of its own, which holds memory of a GPU and says why it fails.
       const words = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.00 GiB is free.'
       docker([
         'run',

@@ -53,7 +53,7 @@ export function baseImages(docker: Docker): void {
   docker(['import', '-', argument('DEBIAN')], debianArchive())
   build(docker, {
     name: argument('NODE'),
-    // Where a proxy stands between the machine and the registry, its certificate is believed.
+    // Where a proxy is between the machine and the registry, its certificate is believed.
     lines: existsSync(CERTIFICATES) ? [`ENV NODE_EXTRA_CA_CERTS=${CERTIFICATES}`] : [],
     fill(folder) {
       if (NPM === undefined) throw new Error('expected npm in PATH, found none')

@@ -1,4 +1,4 @@
-// The built agent while the driver misbehaves: hangs, crashes, lost GPUs. What works stays fresh, what does not is told, and it heals.
+// The built agent while the driver misbehaves: hangs, crashes, lost GPUs. What works stays fresh, what does not is reported, and it heals.
 import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
@@ -67,7 +67,7 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     }
     await until('small ages of the others', () => allBut(3).every((gpu) => (ageOf(page, gpu) ?? 99) < 1))
     const ofGpu3 = page.samples.filter(({ labels }) => (labels['uuid'] ?? labels['UUID']) === fakeUuid(3)).map(({ name }) => name)
-    // What is told of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
+    // What is reported of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
     const told = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
     expect(ofGpu3.filter((name) => !told.some((part) => name.includes(part)))).toEqual([])
     await until('its age to rise', () => (ageOf(page, 3) ?? 0) > 5)

@@ -13,7 +13,7 @@ import { poll } from '../setup/poll.ts'
 const labels = z.record(z.string(), z.string())
 const GAP_REASONS = ['not_supported', 'no_permission', 'gpu_lost', 'reset_required', 'timeout', 'driver_error', 'parse_error'] as const
 const t = z.int().min(1_700_000_000_000)
-/** The lines as published; further fields may stand beside. */
+/** The lines as published; further fields may be beside. */
 const line = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('meta'), format: z.literal('warpwatch-recording'), version: z.literal(1), host: z.string() }),
   z.looseObject({

@@ -1,4 +1,4 @@
-// The built agent where NVML cannot be used: it says why in words to act on, serves host and containers, and lets nvidia-smi stand in.
+// The built agent where NVML cannot be used: it says why in words to act on, serves host and containers, and lets nvidia-smi are in.
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

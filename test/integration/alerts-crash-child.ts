@@ -114,7 +114,7 @@ delivery.start()
 tell('started')
 
 let n = Number(first)
-/** In the last run nothing new happens; what is left is told. */
+/** In the last run nothing new happens; what is left is reported. */
 const draining = stage === 'drain'
 function next(): void {
   const oldest = open.length > (draining ? 0 : 4) ? open.shift() : undefined

@@ -1,4 +1,4 @@
-// kill -9 at every stage of sending, again and again: every incident is told, in order, and at most the message on its way is told twice, with its key.
+// kill -9 at every stage of sending, again and again: every incident is reported, in order, and at most the message on its way is told twice, with its key.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ type Saved = { readonly saved: readonly string[]; readonly perhaps: readonly str
 const STUCK_MS = 90_000
 /**
  * `awaited`: what ends this run, for the failure of one that goes on for ever. `killWhen` resolves when the child is to be killed; without it the child kills itself, or says
- * that all is told.
+ * that all is reported.
  */
 async function run(args: readonly string[], awaited: () => string, killWhen?: (started: Promise<void>) => Promise<void>): Promise<Saved> {
   const child = start(args)
@@ -114,7 +114,7 @@ async function chain(seed: number): Promise<number> {
   const at = new Map(once.map((text, i) => [text, i]))
   const overtaken = once.filter((text) => text.endsWith('-') && (at.get(text) ?? 0) < (at.get(text.replace('-', '+')) ?? Infinity))
   expect(overtaken, 'ends that came before their beginnings').toEqual([])
-  // And a key always stands for the same message.
+  // And a key always means the same message.
   const bodies = Map.groupBy(receiver.requests, ({ key }) => key)
   expect([...bodies].filter(([, same]) => new Set(same.map(({ body }) => body)).size > 1)).toEqual([])
   expect(saved.length).toBeGreaterThan(KILLS * 2)

@@ -30,7 +30,7 @@ describe.skipIf(composeMissing !== undefined)(`configurations${skipped}`, () => 
     const [script = ''] = entrypoint?.slice(-1) ?? []
     const env = { ...environment, TOKEN: 'f00d', PATH: process.env['PATH'] }
     execFileSync('sh', ['-ceu', script.replaceAll('$$', '$').replace('/token', shared)], { env })
-    // What the compose file mounts into a folder of /etc lies there under the same name.
+    // What the compose file mounts into a folder of /etc is there under the same name.
     for (const [name, service] of Object.entries(services))
       for (const { from, to } of mountsOf(service).filter((mount) => mount.to.startsWith('/etc/'))) {
         const place = join(folder, name, to)

@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)(`jobs in containers that stop${missing ==
     const status = mark === undefined ? 'TracerPid:\t0' : readFileSync(`/proc/${incident.facts.ranks[0]?.pid ?? 0}/status`, 'utf8')
     expect(status, 'nothing traces it').toMatch(/^TracerPid:\s+0$/m)
     await docker.must('POST', `/containers/${nameOf(way)}/kill`)
-    // Nothing is left to look at, and the incident still says who stood where.
+    // Nothing is left to look at, and the incident still says who was where.
     const after = await poll(
       async () => {
         const now = whole.parse(await agent.json(`/api/v1/incidents/${incident.id}`))

@@ -137,7 +137,7 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     const host = { LogConfig: { Type: 'json-file', Config: { 'max-size': '3m', 'max-file': '20' } } }
     await docker.run({ name: 'stalled', command: sh(script), host })
     await poll(() => faults(events, 'stalled').length > 3, { what: 'the first faults' })
-    // The whole process stands still, as on a machine that is far too busy.
+    // The whole process does not move, as on a machine that is far too busy.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000)
     await poll(() => faults(events, 'stalled').includes('FAULT-end'), { what: () => `its end, came ${faults(events, 'stalled').at(-1)}`, deadlineMs: 40_000 })
     expect(faults(events, 'stalled')).toEqual([...Array.from({ length: 50 }, (_, n) => `FAULT-${1_200 * (n + 1)}`), 'FAULT-end'])

@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chrom
     await page.keyboard.press('Shift+ArrowLeft')
     const earlier = await changed(page, closer)
     expect([lengthOf(earlier), Math.round((closer.from - earlier.from) / 10)]).toEqual([450, 11])
-    // Charts of a window that has come are made anew; the focus is still on this one.
+    // Charts of a window that has come are made again; the focus is still on this one.
     await page.waitForFunction(`document.activeElement?.classList.contains('memory-chart')`)
     const said = await poll(
       async () => {

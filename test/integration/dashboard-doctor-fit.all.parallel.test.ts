@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     )
     return { ...opened, told }
   }
-  /** What the page was told; that comes here a moment after it is shown there. */
+  /** What the page received; that comes here a moment after it is shown there. */
   const answered = (told: readonly unknown[], is: (report: z.infer<typeof fitSchema>) => boolean): Promise<z.infer<typeof fitSchema>> =>
     poll(() => told.map((one) => fitSchema.parse(one)).findLast(is), { what: 'the answer of the API' })
   const textsOf = async (page: Page, selector: string): Promise<readonly string[]> =>

@@ -1,4 +1,4 @@
-// The incidents of the dashboard in a real Chromium: figures against the API, filters in the address, a list that stands still, words, markup as text.
+// The incidents of the dashboard in a real Chromium: figures against the API, filters in the address, a list that does not move, words, markup as text.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

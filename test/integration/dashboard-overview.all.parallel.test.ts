@@ -17,7 +17,7 @@ const FIVE = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, kind: 'xid' }))
 /**
  * Columns of pixels of the first memory chart, its axes left out: the share that is drawn, how many between the first and the last are not, and
  * whether it is drawn up to the live end.
- * The middle of the height lies below what the simulated GPU 0 uses.
+ * The middle of the height is below what the simulated GPU 0 uses.
  */
 const COLUMNS = `(() => {
   const canvas = document.querySelector('.memory-chart canvas')

@@ -13,13 +13,13 @@ import { variants } from '../setup/rounds.ts'
 
 const FEATURES = join(import.meta.dirname, '../../dashboard/src/features')
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
-/** What names and texts from outside the agent stand under, in the API and in the stream. */
+/** What names and texts from outside the agent are under, in the API and in the stream. */
 const FOREIGN = new Set(['host', 'hostname', 'container', 'process', 'image', 'name', 'compose_project', 'compose_service', 'title', 'verdict', 'detail'])
 const POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
 /** A question that is asked and answered. */
 const FIT_ANSWER = '#/fit?params=8b&context=8192'
-/** What stands there to be pressed or filled in. The head of a table sorts, an occurrence says when it was, that a process has ended is said beside a button, and which one it is by a choice. */
+/** What is there to be pressed or filled in. The head of a table sorts, an occurrence says when it was, that a process has ended is said beside a button, and which one it is by a choice. */
 const TO_PRESS = `Array.from(document.querySelectorAll('nav, main form, main input, main select, main textarea, main button'))
   .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.closest('th, .ended, .occurrence-picker, .allocator-picker') === null)
   .map((each) => each.outerHTML.slice(0, 160))`

@@ -134,7 +134,7 @@ describe.skipIf(monitoringMissing !== undefined)(`a card in MIG instances (${mon
     })
     const query = (text: string) => queryUp(prometheus.url, text)
     const used = mode === '4.9' ? 'DCGM_FI_DEV_FB_USED_BYTES / 1048576' : 'DCGM_FI_DEV_FB_USED'
-    // What stands between the card's own figure and its instances' is what no instance holds: 4 MiB on the simulated card, and what MiB round off.
+    // What is between the card's own figure and its instances' is what no instance holds: 4 MiB on the simulated card, and what MiB round off.
     const sums = await poll(
       async () => {
         const found = await query(`sum(${used.replace(/(\w+)/, '$1{gpu="7"}')}) - on () warpwatch_gpu_memory_used_bytes{gpu="7", gi=""} / 1048576`)

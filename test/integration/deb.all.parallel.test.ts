@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)(`the Debian package${missing === undefine
       pack('deb', out, { SOURCE_DATE_EPOCH: AT })
       return join(out, `warpwatch_${VERSION}_amd64.deb`)
     }
-    // Somebody may have changed a source meanwhile: then two that were made one after the other are compared.
+    // Someone may have changed a source meanwhile: then two that were made one after the other are compared.
     let [one, other] = [made, packed()]
     for (let again = 0; again < 2 && sums(one) !== sums(other); again++) [one, other] = [other, packed()]
     expect(readFileSync(other).equals(readFileSync(one)), `${one} and ${other}`).toBe(true)

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
     write(at('source.c'), source)
     execFileSync('cc', ['-shared', '-fPIC', `-Wl,-soname,${path.split('/').at(-1) ?? ''}`, '-Wl,--no-as-needed', '-o', path, at('source.c'), ...flags])
   }
-  /** PyTorch for those architectures, linked with two libraries that lie in wheels beside it. */
+  /** PyTorch for those architectures, linked with two libraries that are in wheels beside it. */
   const pytorch = (site: string, architectures: string): void => {
     const wheel = (kind: string): string => `${site}/nvidia/${kind}/lib`
     library(`${wheel('cuda_runtime')}/libcudart.so.12`, 'int a;\n')
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
   test('pipes, loops and links out of its root are not followed, and hold nobody up', async () => {
     const all = await findings('trap')
     expect(JSON.stringify(all.get('container-torch-build'))).toMatch(/must be a file, not a pipe/)
-    // What the link names lies on the host, not in the container.
+    // What the link names is on the host, not in the container.
     expect(JSON.stringify([...all])).not.toContain('2.6.0+cu124')
   })
 

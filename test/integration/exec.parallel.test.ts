@@ -35,7 +35,7 @@ async function run([program = '', ...args]: readonly string[]): Promise<Result> 
   child.once('close', (code, signal) => resolve({ code, signal, out, err }))
   return promise
 }
-/** What we add stands behind all that the command wrote. */
+/** What we add is behind all that the command wrote. */
 const withoutVerdict = (text: string): string => text.replace(/(?:\u00e2\u0094\u008c.*|warpwatch: [^\n]*completed: [^\n]*\r?\n)$/s, '')
 
 describe.concurrent('exec with pipes and files', () => {

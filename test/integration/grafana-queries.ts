@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Variable } from '../unit/grafana/committed.ts'
 
-/** Values of variables; a list is several choices, a text a regular expression that stands for all. */
+/** Values of variables; a list is several choices, a text a regular expression that means all. */
 export type Values = Readonly<Record<string, string | readonly string[]>>
 
 /** Grafana escapes for a regular expression within a PromQL string, and joins several choices. */

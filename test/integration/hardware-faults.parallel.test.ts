@@ -1,4 +1,4 @@
-// Hardware faults, driven live through the fake NVML library: each is told on the API, with the right subject and severity; a GPU that falls silent
+// Hardware faults, driven live through the fake NVML library: each is reported on the API, with the right subject and severity; a GPU that falls silent
 // heals nothing, a GPU that is well does.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RATE_MS } from '../../agent/sampler/protocol.ts'

@@ -115,7 +115,7 @@ describe.skipIf(!isLinuxX64)('an ordinary user, without systemd', () => {
       expect(install(join(unpacked('9.8.0'), 'install.sh')).status).toBe(0)
       expect(installed()).toBe('9.8.0')
       expect(versions()).toEqual([VERSION, '9.8.0'])
-      // A file that is only read when somebody asks.
+      // A file that is only read when someone asks.
       expect(await (await fetch(`${url}/runbooks/cuda_oom`)).text()).toContain('memory')
     } finally {
       agent.kill('SIGKILL')

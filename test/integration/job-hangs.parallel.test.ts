@@ -1,4 +1,4 @@
-// Jobs that stop, with the built agent: real Python processes that stand in a dozen ways, and some that only pause. Noticed by their own logs,
+// Jobs that stop, with the built agent: real Python processes that are in a dozen ways, and some that only pause. Noticed by their own logs,
 // looked at from outside: who holds each up, and at which line.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'

@@ -40,7 +40,7 @@ describe.skipIf(dockerMissing !== undefined)(`a node${dockerMissing === undefine
     rmSync(base, { recursive: true, force: true })
   })
 
-  /** What the node has itself is mounted as it is; what the kubelet and the agent write lies below `base`. */
+  /** What the node has itself is mounted as it is; what the kubelet and the agent write is below `base`. */
   const binds = (): readonly string[] =>
     (container?.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
       const path = pod?.volumes?.find((volume) => volume.name === name)?.hostPath?.path

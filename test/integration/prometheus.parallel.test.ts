@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(PROMETHEUS)).each<ExpositionFormat>(['openmetrics', 
 
   beforeAll(async () => {
     running = await runServer({ http: { token: 'scrape-me' } })
-    // Prometheus 2.42 always asks for OpenMetrics first; a front that asks for text stands for scrapers that cannot read it.
+    // Prometheus 2.42 always asks for OpenMetrics first; a front that asks for text means scrapers that cannot read it.
     if (format === 'text') front = await textFront(running.url)
     const target = format === 'text' ? addressOf(front) : new URL(running.url).host
     const address = await freeAddress()

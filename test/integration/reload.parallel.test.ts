@@ -57,7 +57,7 @@ test('what can be reloaded holds at once, a wrong configuration changes nothing,
   await says(agent, /needs a restart: history\.minute_days/)
   expect(agent.stderr()).toMatch(/: metrics\.dcgm, notifiers, detectors changed$/m)
   expect(await page()).not.toContain('DCGM_FI')
-  // The new threshold fires, and the new notifier is told of it.
+  // The new threshold fires, and the new notifier is notified of it.
   await receiver.until(() => receiver.requests.some(({ body }) => body.includes('"warm')))
 
   file.write('metrics: {dcgm: nothing}\nlogs: 7\n')

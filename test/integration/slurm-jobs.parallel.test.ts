@@ -29,7 +29,7 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
   let slurm: TestSlurm | undefined
   let problem = ''
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-jobs-'))
-  /** The script of docs/slurm.md as it stands there, but for the port; how long it takes stands beside it, and is no matter of a test. */
+  /** The script of docs/slurm.md as it is there, but for the port; how long it takes is beside it, and is no matter of a test. */
   const [epilog, documented] = [join(folder, 'epilog.sh'), join(folder, 'documented.sh')]
   writeFileSync(
     epilog,

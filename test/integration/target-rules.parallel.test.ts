@@ -1,5 +1,5 @@
 // Services and thresholds, and their Prometheus expressions: the same seconds through the detectors and, as metrics, through promtool's rule tests.
-// Away from the turns (two evaluations of 15 s) both say the same; for a service that is asked more seldom than that, one check later: its rule ends with the
+// Away from the turns (two evaluations of 15 s) both say the same; for a service that is asked more rarely than that, one check later: its rule ends with the
 // first good check, the detector with the second.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -24,7 +24,7 @@ const examples = (
   )
 ).flat()
 
-/** What may stand around a fault: programs, systems, settings, names. */
+/** What may be around a fault: programs, systems, settings, names. */
 const AROUND = [
   '',
   'INFO 05-01 10:00:00 [api_server.py:1] vLLM API server version 0.9.1 gpu_memory_utilization=0.92 tensor_parallel_size=2',

@@ -1,4 +1,4 @@
-// The readers of cgroup files: what stands there is found, unlimited is unlimited, garbage is no number.
+// The readers of cgroup files: what is there is found, unlimited is unlimited, garbage is no number.
 import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { parseKeyed, parseLimit, parseNumber, parsePressure, workingSet } from '../../agent/sources/containers/cgroup-files.ts'

@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`a failed request, against the exact mode
         pieces: held(decision, 'fragmentation'),
         cap: decision.causes.includes('fraction_cap'),
       }
-      // The state stands beside the answer, so that a difference shows where it comes from.
+      // The state is beside the answer, so that a difference shows where it comes from.
       expect({ state, ...holds }).toEqual({
         state,
         others: state.others > 0 && state.fits_without_others,
@@ -130,7 +130,7 @@ describe('a failed request, against counting the bytes', () => {
         free >= 0 && (limit === null || reserved <= limit) && (requested > free || (limit !== null && reserved + requested > limit)),
     )
 
-  /** Whether the request fits when so much less lies on the card, and so much less counts against the limit. */
+  /** Whether the request fits when so much less is on the card, and so much less counts against the limit. */
   const fits = ({ requested, free, reserved, limit }: Figures, onCard: number, ofLimit: number, limited = true): boolean =>
     requested <= free + onCard && (!limited || limit === null || reserved - ofLimit + requested <= limit)
 

@@ -1,4 +1,4 @@
-// Secrets do not survive, whatever stands around them; everything else does.
+// Secrets do not survive, whatever is around them; everything else does.
 import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { redact, redactDeep, REDACTED, relevantEnv } from '../../agent/lib/redact.ts'

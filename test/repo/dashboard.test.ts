@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const root = join(import.meta.dirname, '../../dashboard/src')
 /** Beside the features: what a feature is, and the list of them. */
 const REGISTRY = ['features/index.ts', 'features/feature.ts']
-/** Who may import whom, by the first folder of the path; `features` stands for the feature itself, of which none imports another. */
+/** Who may import whom, by the first folder of the path; `features` means the feature itself, of which none imports another. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'main.tsx': ['page', 'parts'],
   page: ['registry', 'parts', 'text'],

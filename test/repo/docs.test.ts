@@ -36,7 +36,7 @@ const papers = ['.', 'docs', 'docs/internals'].flatMap((folder) =>
 )
 const textOf = (name: string): string => readFileSync(join(root, name), 'utf8')
 const readme = textOf('README.md')
-/** What stands in backticks, blocks of code line by line. */
+/** What is in backticks, blocks of code line by line. */
 const code = (text: string): readonly string[] => [
   ...Array.from(text.matchAll(/^```\w*\n([\s\S]*?)^```$/gm), (match) => (match[1] ?? '').split('\n')).flat(),
   ...Array.from(text.replace(/^```\w*\n[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g), (match) => match[1] ?? ''),

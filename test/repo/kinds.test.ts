@@ -1,4 +1,4 @@
-// The declarations of kinds: one file each, named as the kind, and somebody who raises it.
+// The declarations of kinds: one file each, named as the kind, and someone who raises it.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -98,7 +98,7 @@ describe('layers', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return
       reached.add(file)
-      // `warpwatch exec` is a process of its own that runs somebody's command.
+      // `warpwatch exec` is a process of its own that runs someone's command.
       for (const found of imports) if (found.from === file && !found.typeOnly && inside(found.to) && layerOf(found.to) !== 'exec') visit(found.to)
     }
     visit(join(agent, 'main.ts'))

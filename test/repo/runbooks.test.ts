@@ -80,7 +80,7 @@ describe('runbooks', () => {
     ])
     const reasons = new Set<string>(REASONS.map(([, reason]) => reason))
     const causes = new Set(['other_process', 'fraction_cap', 'oversized_request', 'private_pools', 'non_pytorch_memory'])
-    // `facts.pattern`: several faults of one kind, told apart.
+    // `facts.pattern`: several faults of one kind, distinguished.
     const patterns = new Set(['held_by_nobody', 'held_by_somebody_hidden', 'held_without_work'])
     const named = pages.flatMap(({ kind, text }) => Array.from(text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g), (match) => ({ kind, name: match[1] ?? '' })))
     expect(named.length).toBeGreaterThan(20)

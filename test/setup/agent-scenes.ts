@@ -72,7 +72,7 @@ export const DCGM: readonly Row[] = [
   ['DCGM_FI_DEV_COMPUTE_MODE', {}, 'compute_mode', 1],
   ['DCGM_FI_DEV_PERSISTENCE_MODE', {}, 'persistence', 1],
 ]
-/** Of which DCGM has figures of each MIG instance; the others are of the card, and stand on each of its instances. */
+/** Of which DCGM has figures of each MIG instance; the others are of the card, and are on each of its instances. */
 export const OF_INSTANCES: ReadonlySet<string> = new Set(['mem_used', 'mem_reserved', 'bar1_total', 'bar1_used'])
 /** What the driver does not report of a GPU in MIG mode: utilization, encoder and decoder. */
 export const NOT_IN_MIG: ReadonlySet<string> = new Set(['util', 'util_mem', 'enc', 'dec'])

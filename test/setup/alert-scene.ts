@@ -85,7 +85,7 @@ type PlainBody = {
   readonly items: readonly PlainItem[]
   readonly expired?: { readonly count: number; readonly from: number; readonly to: number }
 }
-/** Says in JSON who is told of what. */
+/** Says in JSON who is notified of what. */
 export const plainNotifier = (url: string, more: Partial<Notifier> = {}): Notifier => ({
   most: 500,
   host: new URL(url).host,

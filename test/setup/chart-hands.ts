@@ -26,7 +26,7 @@ export async function area(chart: Locator): Promise<{ readonly x: number; readon
   return { x: box.x, y: box.y + box.height / 2, width: box.width }
 }
 export async function drag(page: Page, chart: Locator, [a, b]: readonly [number, number], key?: string): Promise<void> {
-  // What comes in above a chart moves it: only one that stands still, and gets the pointer, is dragged over.
+  // What comes in above a chart moves it: only one that does not move, and gets the pointer, is dragged over.
   await chart.locator('.u-over').hover({ position: { x: Math.max(1, (await area(chart)).width * a), y: 20 } })
   const { x, y, width } = await area(chart)
   if (key !== undefined) await page.keyboard.down(key)

@@ -45,7 +45,7 @@ export function runContainerLogs(
   }
 }
 
-/** What was told of the container of that name. */
+/** What was reported of the container of that name. */
 export const linesOf = (events: readonly Event[], name: string): readonly LogLine[] =>
   events.filter((event) => event.type === 'log').filter(({ origin }) => origin.container === name)
 export const textOf = (lines: readonly LogLine[]): string => lines.map(({ text }) => text).join('\n')

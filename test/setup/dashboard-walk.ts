@@ -18,7 +18,7 @@ const SETTLED = `document.querySelector('main .content h2, main .lost') !== null
 
 /** Goes to the page within the open dashboard, and waits until it shows what it has. */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  // Two frames after the change of the address what stood there before is gone.
+  // Two frames after the change of the address what was there before is gone.
   await page.evaluate(`new Promise((done) => {
     if (location.hash === ${JSON.stringify(hash)}) return done()
     addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })

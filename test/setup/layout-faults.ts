@@ -25,7 +25,7 @@ const LOOK = `(() => {
     return false
   }
   const squeezed = (text) => text.trim().replace(/\\s+/g, ' ')
-  /** Its title, or its name for readers of the screen, or that of what it stands in, has the whole text. */
+  /** Its title, or its name for readers of the screen, or that of what it is in, has the whole text. */
   const isTold = (each, text) => {
     for (let at = each; at !== null; at = at.parentElement)
       if ([at.title ?? '', at.getAttribute('aria-label') ?? ''].some((one) => squeezed(one).includes(squeezed(text)))) return true
@@ -52,7 +52,7 @@ const LOOK = `(() => {
       if (scrolls(overflowX) || scrolls(overflowY)) {
         inside = true
         const box = at.getBoundingClientRect()
-        // What is scrolled out of sight lies over nothing.
+        // What is scrolled out of sight is over nothing.
         if (rects.some(({ left, right, top, bottom }) => left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1)) shown = false
         continue
       }

@@ -65,7 +65,7 @@ const stats: fc.Arbitrary<AllocatorStats> = fc.record(
 )
 const probed = fc.record({ pid: fc.constantFrom(7, 4242), gpu: fc.nat(2), stats, expandable: fc.boolean(), limit: fc.option(bytes) })
 
-/** Whole seconds of a source or two each; time goes on, stands still, jumps ahead, and sometimes back. */
+/** Whole seconds of a source or two each; time goes on, does not move, jumps ahead, and sometimes back. */
 export function randomSeconds(watches: readonly string[]): fc.Arbitrary<readonly RandomSecond[]> {
   const names = [...new Set([...watches, 'warpwatch_gpu_memory_used_bytes', 'warpwatch_gpu_memory_free_bytes', 'warpwatch_process_gpu_memory_bytes'])]
   const second = fc.record({

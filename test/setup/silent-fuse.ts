@@ -1,4 +1,4 @@
-// A process whose /tmp and /dev lie on FUSE file systems that never answer (test/fakes/fuse/silent.py), in a container's cgroup where one is asked for.
+// A process whose /tmp and /dev are on FUSE file systems that never answer (test/fakes/fuse/silent.py), in a container's cgroup where one is asked for.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -83,7 +83,7 @@ export async function startSystemdHost(): Promise<SystemdHost> {
           try {
             removeCgroup(folder)
           } catch {
-            return false // somebody is still dying there
+            return false // someone is still dying there
           }
         }
         return true

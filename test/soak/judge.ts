@@ -43,7 +43,7 @@ export async function judge(url: string, from: number, to: number, lives: readon
           seen.push(at)
           if (min[i] !== value || max[i] !== value)
             invalid.push(`${metric} of GPU ${gpu} at ${at}: one reading, but min ${min[i]}, mean ${value}, max ${max[i]}`)
-          // What was told in that second, or shortly before it by an answer that was late.
+          // What was reported in that second, or shortly before it by an answer that was late.
           const allowed = told.during(at - 1000, at + 2000).map((second) => should(Number(gpu), second))
           // History keeps six decimals (agent/store/history/quantize.ts); what is told has two.
           if (!allowed.some((wanted) => Math.abs(wanted - value) < 1e-5))

@@ -30,7 +30,7 @@ export function ordinaryBlock(): Block {
 
 const gib = (value: number): string => `${value.toFixed(2)} GiB`
 
-/** Each writes one fault; the number makes its figures differ, and stands in it so that a lost one can be named. */
+/** Each writes one fault; the number makes its figures differ, and is in it so that a lost one can be named. */
 export const FAULTS: Readonly<Record<string, (n: number) => string>> = {
   cuda_oom: (n) =>
     `[step ${n}] evaluation begins\nTraceback (most recent call last):\n  File "/app/train.py", line ${100 + (n % 50)}, in <module>\n    out = model(batch)\n          ^^^^^^^^^^^^\n` +

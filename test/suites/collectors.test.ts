@@ -193,7 +193,7 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
         file.write(withGpu(complete, 0, { [`ret.${name}`]: 999 }))
         const { metrics, sound } = readTwice(collector, device)
         expect({ name, sound }).toEqual({ name, sound: true })
-        // NVLink's state decides whether there is NVLink at all: then one gap stands for its counters.
+        // NVLink's state decides whether there is NVLink at all: then one gap means its counters.
         const told = name === 'nvmlDeviceGetNvLinkState' ? [...healthy] : [...metrics]
         expect({ name, told: told.sort() }).toEqual({ name, told: [...healthy].sort() })
       }

@@ -23,13 +23,13 @@ export function verdictOf(facts: Facts): string {
     return `${share(allocated, reserved)} ${held} is live and ${share(free, reserved)} free; this file does not say how much of that a flush would free.`
   }
   if (stranded / reserved >= WORTH_RATIO) {
-    return `Fragmented: ${share(stranded, reserved)} ${held} is free, but lies in holes between live blocks; the largest free block is ${bytesText(facts.largest_free_bytes)}.`
+    return `Fragmented: ${share(stranded, reserved)} ${held} is free, but is in holes between live blocks; the largest free block is ${bytesText(facts.largest_free_bytes)}.`
   }
   if (free / reserved < WORTH_RATIO) {
-    return `Full, not fragmented: ${share(allocated + facts.pending_bytes, reserved)} ${held} is in use and only ${share(stranded, reserved)} lies in holes between live blocks.`
+    return `Full, not fragmented: ${share(allocated + facts.pending_bytes, reserved)} ${held} is in use and only ${share(stranded, reserved)} is in holes between live blocks.`
   }
   const slight = stranded / reserved >= SLIGHT_RATIO ? 'Slightly fragmented' : 'Not fragmented'
-  return `${slight}: ${share(releasable, reserved)} ${held} is warm cache, free and returnable; ${share(stranded, reserved)} lies in holes between live blocks.`
+  return `${slight}: ${share(releasable, reserved)} ${held} is warm cache, free and returnable; ${share(stranded, reserved)} is in holes between live blocks.`
 }
 
 const sumOf = (rows: Facts['pools'], name: 'free_bytes' | 'reserved_bytes' | 'releasable_bytes'): number => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0)

@@ -20,7 +20,7 @@ export type DeviceAnalysis = MemoryFigures & {
   readonly stranded_native_ratio?: number
   /** Rounding, and remainders too small to split off. Absent in files without requested sizes. */
   readonly internal?: Internal
-  /** How much of the free bytes lies in blocks smaller than this; the last figure is the request's, if one was asked. */
+  /** How much of the free bytes is in blocks smaller than this; the last figure is the request's, if one was asked. */
   readonly free_below: readonly FreeBelow[]
   readonly pools: readonly PoolFigures[]
   readonly live: Sites

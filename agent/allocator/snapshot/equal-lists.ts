@@ -1,4 +1,4 @@
-// Lists that stand in a pickle many times, byte for byte: call stacks, shapes and types of thousands of entries. Each is read once and then given again.
+// Lists that are in a pickle many times, byte for byte: call stacks, shapes and types of thousands of entries. Each is read once and then given again.
 // Only for readers that change nothing in what they get.
 
 /** Longer ones would cost more to compare than to read. */
@@ -12,7 +12,7 @@ const FAR_BYTES = 48
 type Counts = { readonly containers: number; readonly values: number }
 export type KnownList<Item> = Counts & { readonly list: Item[]; readonly bytes: number }
 export type EqualLists<Item> = {
-  /** The list that begins at this byte, if its bytes stood before. */
+  /** The list that begins at this byte, if its bytes was before. */
   readonly find: (at: number) => KnownList<Item> | undefined
   /** A mark was set; `listAt` is where the container before it begins, if that is still empty. */
   readonly opened: (listAt: number | undefined, containers: number, values: number) => void

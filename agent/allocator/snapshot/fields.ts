@@ -1,4 +1,4 @@
-// Reads fields of values from outside; an error says where, what must stand there, and what does.
+// Reads fields of values from outside; an error says where, what must be there, and what does.
 import { quoted, SnapshotError } from './error.ts'
 import { DEFAULT_POOL, type PoolKind } from './model.ts'
 

@@ -19,7 +19,7 @@ const MAX_NOTES = 20
 
 function framesOf(fields: Fields): readonly unknown[] | undefined {
   if (isList(fields['frames'])) return fields['frames'].length === 0 ? undefined : fields['frames']
-  // Up to PyTorch 2.0: the frames stand in the newest entry of the block's history.
+  // Up to PyTorch 2.0: the frames are in the newest entry of the block's history.
   const history = fields['history']
   const newest = isList(history) ? history[0] : undefined
   return isFields(newest) && isList(newest['frames']) && newest['frames'].length > 0 ? newest['frames'] : undefined

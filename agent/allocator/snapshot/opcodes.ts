@@ -42,7 +42,7 @@ function namedAfter(bytes: Uint8Array, at: number): string | undefined {
   return PRINTABLE_LINE.test(module) && PRINTABLE_LINE.test(name) ? `${module}.${name}` : undefined
 }
 
-/** Why an opcode is not followed; `at` is where it stands, `top` the two values on top of the stack. */
+/** Why an opcode is not followed; `at` is where it is, `top` the two values on top of the stack. */
 export function refusal(bytes: Uint8Array, at: number, top: readonly unknown[]): string {
   const opcode = bytes[at] ?? 0
   const runs = RUNS_CODE.get(opcode)

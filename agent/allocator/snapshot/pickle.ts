@@ -13,7 +13,7 @@ export type PickleOptions = {
   /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that are not needed. */
   readonly leaveEmpty?: (key: string, value: unknown) => boolean
   readonly limits?: Limits
-  /** Made for these bytes: lists that stand in them many times are then one list, which nobody may change. */
+  /** Made for these bytes: lists that are in them many times are then one list, which nobody may change. */
   readonly equalLists?: EqualLists<Item>
   /** With equalLists: dicts that become lists of the values that are wanted of them. */
   readonly rowOf?: RowReader<Item>
@@ -23,7 +23,7 @@ export type PickleOptions = {
 export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equalLists, rowOf }: PickleOptions = {}): PickleValue {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length
-  // What lies above `height` is left over and never read.
+  // What is above `height` is left over and never read.
   const stack: Item[] = []
   const marks: number[] = []
   const memo: (Item | undefined)[] = []
@@ -91,7 +91,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
     grown(found.containers, found.values, 0)
     return found.list
   }
-  /** The list at this place of the stack, to be added to: a copy where it stands in other places too. */
+  /** The list at this place of the stack, to be added to: a copy where it is in other places too. */
   const ownList = (place: number): Item[] => {
     const list = place >= floor ? stack[place] : undefined
     if (!Array.isArray(list)) throw fail('the pickle is damaged: values are added to something that is no list')

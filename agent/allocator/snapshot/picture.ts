@@ -45,7 +45,7 @@ function piecesOf(segment: Segment, rules: Rules, rankOf: Ranked['rankOf']): Pie
       continue
     }
     const returned = releasableOf(segment, block, rules)
-    // Whole pages lie between what stays at both ends; drawn behind it, as the exact border is finer than a picture.
+    // Whole pages are between what stays at both ends; drawn behind it, as the exact border is finer than a picture.
     add('stranded', null, block.offset, block.bytes - returned)
     add('releasable', null, block.offset + block.bytes - returned, returned)
   }

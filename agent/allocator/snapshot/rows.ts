@@ -6,7 +6,7 @@ export type Rows = {
   /** The keys whose values make the row, in this order. */
   readonly columns: readonly string[]
 }
-/** Keys and values of a dict lie in `stack` in turn, from `from` to `to`; undefined where it is not of this kind. A key that stands twice counts as it stands last. */
+/** Keys and values of a dict are in `stack` in turn, from `from` to `to`; undefined where it is not of this kind. A key that is twice counts as it is last. */
 export type RowReader<Item> = (stack: readonly Item[], from: number, to: number) => Item[] | undefined
 
 export function createRowReader<Item>({ first, columns }: Rows, missing: Item): RowReader<Item> {

@@ -60,7 +60,7 @@ function resultText({ notifier, host, result, status, took_ms, why }: NotifierTe
   if (result === 'delivered') return `${notifier}: a test message was sent to ${host} (${type}) and taken: ${answer}\n`
   const next = {
     retry: 'A real message would be tried again until it expires.',
-    rejected: 'A real message would be set aside: mend the configuration or the receiver first.',
+    rejected: 'A real message would be set aside: correct the configuration or the receiver first.',
     unusable: 'No message can be made with this configuration.',
   }[result]
   return `${notifier}: the test message to ${host} (${type}) was not taken, ${answer}: ${why ?? 'it did not say why'}\n${next}\n`

@@ -1,4 +1,4 @@
-// `warpwatch doctor --bundle FILE`: the report and what stands around it in one archive for support, without secrets, names and addresses.
+// `warpwatch doctor --bundle FILE`: the report and what is around it in one archive for support, without secrets, names and addresses.
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { printYaml } from '../../config/print.ts'
@@ -97,7 +97,7 @@ async function filesOf(parts: BundleParts): Promise<readonly TarFile[]> {
   return await Promise.all(texts.map(async ([name, make]) => ({ name, text: await orErrorText(make) })))
 }
 
-/** One line for the user. The file must not be there yet: nothing is written through what somebody else has laid there. */
+/** One line for the user. The file must not be there yet: nothing is written through what someone else has laid there. */
 export async function writeBundle(file: string, parts: BundleParts): Promise<string> {
   const scrub = createScrubber(await knownNames(parts.around))
   const files = (await filesOf(parts)).map(({ name, text }) => ({ name: `warpwatch-doctor/${name}`, text: scrub(text) }))

@@ -61,7 +61,7 @@ export const exec: Command = {
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens, if one runs (default: 127.0.0.1:9839)' },
     name: { kind: 'value', value: 'NAME', help: 'name of the job (default: the command)' },
     json: { kind: 'value', value: 'FILE', help: 'write a report of the run to FILE' },
-    notify: { kind: 'value', value: 'NAME', help: 'tell the agent to send the outcome to the notifier NAME' },
+    notify: { kind: 'value', value: 'NAME', help: 'send the outcome to the notifier NAME of the agent' },
     quiet: { kind: 'switch', help: 'print nothing when the command succeeds' },
   },
   async run(args, io) {

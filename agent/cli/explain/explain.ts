@@ -6,7 +6,7 @@ import type { Fault } from '../../model/fault.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Command, type Io } from '../command.ts'
 
-/** A piece that is read, copied and searched while it lies in the processor's cache: four times this costs a fifth more, a quarter of it the same. */
+/** A piece that is read, copied and searched while it is in the processor's cache: four times this costs a fifth more, a quarter of it the same. */
 const CHUNK_BYTES = 2 ** 20
 const REPORT_BYTES = 256 * 2 ** 10
 

@@ -15,8 +15,8 @@ const AREAS: Readonly<Record<string, string>> = {
 export function nothingText(paint: Paint): string {
   const areas = [...new Set(LOG_KINDS.map((kind) => AREAS[kindOf(kind).layer]))].filter((area) => area !== undefined)
   const tries: readonly (readonly [text: string, command: string])[] = [
-    ['Give it more of the log: the first error often stands far above the last line.', 'docker logs <CONTAINER> 2>&1 | warpwatch explain'],
-    ['Read the kernel log of the same time: Xids and OOM kills stand only there.', 'sudo dmesg -T | warpwatch explain'],
+    ['Give it more of the log: the first error is often far above the last line.', 'docker logs <CONTAINER> 2>&1 | warpwatch explain'],
+    ['Read the kernel log of the same time: Xids and OOM kills are only there.', 'sudo dmesg -T | warpwatch explain'],
     ['Check driver, toolkit and containers of this host.', 'warpwatch doctor'],
   ]
   return [

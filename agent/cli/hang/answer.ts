@@ -1,4 +1,4 @@
-// The answer of `hang` for people and as JSON: who is missing, where it stands, since when, and what to change.
+// The answer of `hang` for people and as JSON: who is missing, where it is, since when, and what to change.
 import { redactDeep } from '../../lib/redact.ts'
 import { ownFrame } from '../../hang/frames.ts'
 import { mainThread } from '../../hang/evidence/stacks.ts'
@@ -46,7 +46,7 @@ function rankLines(evidence: Evidence, answer: Answer): string[] {
       standText(me, answer),
     ]
   })
-  const head = [' rank', 'GPU', 'host', 'pid', 'waits in', 'since', 'stands at']
+  const head = [' rank', 'GPU', 'host', 'pid', 'waits in', 'since', 'at']
   const used = head.map((_, column) => rows.some((row) => row[column] !== ''))
   const more = ranks.length - rows.length
   return [
@@ -59,7 +59,7 @@ function workerLines(evidence: Evidence, answer: Answer): string[] {
   return answer.culprits.flatMap((rank) =>
     (evidence.ranks.get(rank)?.children ?? []).slice(0, 8).flatMap(({ pid, threads }) => {
       const at = ownFrame(mainThread(threads)?.frames ?? [])
-      return at === undefined ? [] : [`Process ${pid}, started by rank ${rank}, stands at ${placeText(at)} in ${at.function}.`]
+      return at === undefined ? [] : [`Process ${pid}, started by rank ${rank}, is at ${placeText(at)} in ${at.function}.`]
     }),
   )
 }

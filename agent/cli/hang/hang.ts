@@ -1,4 +1,4 @@
-// `warpwatch hang DIR`, `hang FILE`, `hang PID` and `hang JOB`: which rank did not join which collective, where it stands, since when, and what to change.
+// `warpwatch hang DIR`, `hang FILE`, `hang PID` and `hang JOB`: which rank did not join which collective, where it is, since when, and what to change.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'

@@ -36,7 +36,7 @@ export function gpuKinds(latest: LatestStore): string | undefined {
   return kinds.size === 0 ? undefined : [...kinds].map(([name, count]) => `${count} × ${name}`).join(', ')
 }
 
-/** Why there are no GPUs, in the words of the source that looked first; not before the one that stands in for it has looked too. */
+/** Why there are no GPUs, in the words of the source that looked first; not before the one that replaces it has looked too. */
 function gpuReason(config: Config, latest: LatestStore, late: boolean): string | undefined {
   const gaps = latest.gaps()
   // Cards of other makers are read a moment after NVIDIA's driver has told that it has none.

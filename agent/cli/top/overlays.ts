@@ -1,4 +1,4 @@
-// What lies over the tables: the help, an incident's verdict with its remedies, the question before a signal.
+// What is over the tables: the help, an incident's verdict with its remedies, the question before a signal.
 import { subjectText } from '../../diagnosis/incidents/report.ts'
 import { writtenLines, type IncidentSummary } from '../../model/incident.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'

@@ -7,7 +7,7 @@ const MOST_PIDS = 8_192
 export type ListedPids = {
   readonly add: (pid: number) => void
   readonly has: (pid: number) => boolean
-  /** How many stand in the newest list. */
+  /** How many are in the newest list. */
   readonly listed: (count: number) => void
   /** Undefined before the first list, and where it could not be read. */
   readonly count: () => number | undefined

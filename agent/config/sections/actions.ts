@@ -109,7 +109,7 @@ export const actions: Field<readonly Action[]> = {
       env,
     })),
   example: [
-    'A command is a list, which no shell reads; {incident}, {kind}, {gpu}, {uuid}, {container}, {container_id}, {pid} and {host} stand for those of the incident.',
+    'A command is a list, which no shell reads; {incident}, {kind}, {gpu}, {uuid}, {container}, {container_id}, {pid} and {host} are replaced by those of the incident.',
     '- {name: checkpoint, match: {kind: memory_exhaustion_forecast}, signal: SIGUSR1, cooldown: 15m}',
     '- {name: drain, match: {kind: [gpu_lost, row_remap_failure]}, command: [/usr/bin/scontrol, update, "NodeName={host}", State=DRAIN, "Reason=warpwatch {incident}"], dry_run: true}',
   ],

@@ -6,7 +6,7 @@ import type { Field } from '../field.ts'
 
 const NONE: DetectorsConfig = { settings: {}, custom: [] }
 
-/** As it stands in the file. */
+/** As it is in the file. */
 function shown({ settings, custom }: DetectorsConfig): unknown {
   const thresholds = custom.map(({ name, metric, labels, comparison, value, forMs, clearMs, severity, summary }) => ({
     name,

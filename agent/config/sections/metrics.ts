@@ -1,4 +1,4 @@
-// What stands on /metrics beside the agent's own names.
+// What is on /metrics beside the agent's own names.
 import { choice, choices, text } from '../field.ts'
 
 export const metrics = {

@@ -12,7 +12,7 @@ export const notifiers: Field<readonly NotifierConfig[]> = {
   secret: false,
   shown: (found) => found.map(({ shown }) => shown),
   example: [
-    'In place of a text there may stand {env: NAME} or {file: PATH}, so that no secret stands here. "warpwatch alerts test NAME" sends a message.',
+    'A text may be replaced by {env: NAME} or {file: PATH}, so that no secret is here. "warpwatch alerts test NAME" sends a message.',
     '- {name: team, type: slack, url: {env: SLACK_URL}}',
   ],
 }

@@ -24,7 +24,7 @@ function pairsOf(list: string): Texts | undefined {
 
 const scalar = z.pipe(z.union([z.string(), z.number(), z.boolean()]), z.transform(String))
 
-/** A group of keys, or a text of pairs: so that all of it can stand in a variable or a file. */
+/** A group of keys, or a text of pairs: so that all of it can be in a variable or a file. */
 function pairs(about: { readonly expected: string; readonly description: string; readonly valid: (name: string, value: string) => boolean }): Field<Texts> {
   const group = z.record(z.string(), scalar)
   const written = z.pipe(

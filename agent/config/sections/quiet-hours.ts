@@ -106,7 +106,7 @@ export const quietHours: Field<readonly QuietHours[]> = {
   read,
 }
 
-/** As it stands in the file. */
+/** As it is in the file. */
 export const shownQuiet = ({ from, to, days, zone, except }: QuietHours): unknown => ({
   from: clockOfDay(from),
   to: clockOfDay(to),

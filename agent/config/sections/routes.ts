@@ -199,7 +199,7 @@ export const routes: Field<readonly Route[]> = {
       resolved,
     })),
   example: [
-    `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
+    `match asks for ${INCIDENT_LABELS.join(', ')}; "*" matches any text. group_by names those that part messages; none: one for the host.`,
     `With outcome (${OUTCOMES.join(', ')}) a route is about runs that ended, and asks for ${RUN_LABELS.slice(1).join(', ')} too: one message for each run.`,
     `With waste (${WASTE_PERIODS.join(', ')}) a route is about the summary of unused GPU time of the day or week before, sent at alerts.summary_at; user asks for some users.`,
     'A group waits 200ms (wait) before its first message; what still fires is sent again after 4h (repeat, or never). In quiet hours all but "except" waits.',

@@ -36,7 +36,7 @@ export function isHeader(name: string, value: string): boolean {
 const fields = {
   name: text({
     default: '',
-    // Begins and ends with a letter or digit: it stands in metrics, titles and commands.
+    // Begins and ends with a letter or digit: it is in metrics, titles and commands.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9 _.:/-]{0,61}[A-Za-z0-9])?$/,
     expected: 'a name of at most 63 letters, digits and - _ . : / between them',
     description: 'Name of the service.',

@@ -41,7 +41,7 @@ function remedies({ sample }: Track): readonly Remedy[] {
           },
         ]
       : []),
-    { text: 'Leave more room: a smaller batch, or a card that no other process uses.' },
+    { text: 'Leave more memory free: a smaller batch, or a card that no other process uses.' },
     { text: 'Take torch.cuda.empty_cache() out of loops: what it gives back must be asked for again.' },
   ]
 }
@@ -85,7 +85,7 @@ and increase(${allocatorRetriesTotal.name}[10m]) > 0`,
         state: 'faulty',
         severity: often ? 'warning' : 'info',
         title: `The allocator of ${processText(track)} flushes its cache again and again`,
-        verdict: `${upperFirst(processText(track))} found no memory for a request ${count} times in the last 5 minutes on ${where} (${perMinute.toFixed(1)} a minute): each time it waited for the GPU, emptied its whole cache${gave}. That costs speed now, and shows that there is hardly any room left.`,
+        verdict: `${upperFirst(processText(track))} found no memory for a request ${count} times in the last 5 minutes on ${where} (${perMinute.toFixed(1)} a minute): each time it waited for the GPU, emptied its whole cache${gave}. That costs speed now, and shows that hardly any memory is left.`,
         facts: {
           retries: count,
           retries_per_minute: Math.round(perMinute * 10) / 10,

@@ -51,8 +51,8 @@ export const cacheReservedIdle = defineDetector({
         if (track.oom !== undefined && t - track.oom.t <= options.starved_minutes * 60_000 && t >= track.oom.t) return `${processText(track)} ran out of memory`
       for (const other of serverRowsOf(present)) {
         if (other.key === row.key || !other.uuids.some((uuid) => row.uuids.includes(uuid))) continue
-        if ((other.offloaded ?? 0) > 0.01) return `${percent(other.offloaded ?? 0)} of the model of ${other.name} lie in host memory`
-        if ((other.kvUsage ?? 0) >= 0.95 && (other.waiting ?? 0) > 0) return `requests of ${other.name} wait for room in its KV cache`
+        if ((other.offloaded ?? 0) > 0.01) return `${percent(other.offloaded ?? 0)} of the model of ${other.name} is in host memory`
+        if ((other.kvUsage ?? 0) >= 0.95 && (other.waiting ?? 0) > 0) return `requests of ${other.name} wait for space in its KV cache`
       }
       return undefined
     }

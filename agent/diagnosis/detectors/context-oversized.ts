@@ -76,7 +76,7 @@ export const contextOversized = defineDetector({
           },
           remedies: [
             {
-              text: `Start it again${set}${slots > 1 ? ` (${enough} tokens for each of ${slots} requests)` : ''}: it frees about ${gib(cache * Math.max(0, 1 - enough / context))} and leaves room above the longest request.`,
+              text: `Start it again${set}${slots > 1 ? ` (${enough} tokens for each of ${slots} requests)` : ''}: it frees about ${gib(cache * Math.max(0, 1 - enough / context))} and leaves headroom above the longest request.`,
             },
             ...(flags?.cacheType === undefined
               ? []

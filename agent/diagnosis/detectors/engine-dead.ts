@@ -1,4 +1,4 @@
-// The port of an inference server answers, and nobody computes behind it: the process that held the GPU has ended, or stands still with requests in hand.
+// The port of an inference server answers, and nobody computes behind it: the process that held the GPU has ended, or does not move with requests in hand.
 import { inferenceRequestsRunning, inferenceServerInfo, inferenceTokensTotal } from '../../metrics/inference.ts'
 import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
@@ -70,7 +70,7 @@ export const engineDead = defineDetector({
           about: aboutServer(row),
           state: 'faulty',
           severity: 'critical',
-          title: isGone ? `${row.name}: the engine is gone and the port still answers` : `${row.name}: the engine stands still with requests in hand`,
+          title: isGone ? `${row.name}: the engine is gone and the port still answers` : `${row.name}: the engine makes no progress with requests in hand`,
           verdict: `The engine of the ${serverText(row)} ${isGone ? 'is dead' : 'stands still'}: ${what}. Health checks of the port may still succeed, so nothing restarts it by itself.`,
           facts: {
             server: row.name,

@@ -10,7 +10,7 @@ import { defineDetector } from './definition.ts'
 const SILENT_MS = 15 * 60_000
 const MOST_JOBS = 512
 
-/** What it rests on. How sure that is, stands beside the verdict as the incident's confidence. */
+/** What it rests on. How sure that is, is beside the verdict as the incident's confidence. */
 const BASIS: Readonly<Record<Confidence, string>> = {
   read: 'A library or a dump says so.',
   computed: 'It follows from what each rank does.',

@@ -108,7 +108,7 @@ export const kvCacheStarved = defineDetector({
           remedies: remediesOf(row, tracks, neighbours),
         }
       },
-      over: () => 'nobody waits for room in the cache any more',
+      over: () => 'no request waits for space in the cache any more',
     })
     return { judge }
   },

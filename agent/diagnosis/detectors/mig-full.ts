@@ -22,7 +22,7 @@ type Instance = { total: number | undefined; used: number | undefined; fullT: nu
 export const migFull = defineDetector({
   id: 'mig-full',
   kinds: ['mig_full'],
-  title: 'A MIG instance is full while the card has room',
+  title: 'A MIG instance is full while the card has free memory',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), TOTAL, USED, ...REFUSALS])],
   everyMs: 10_000,

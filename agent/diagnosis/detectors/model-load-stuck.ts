@@ -72,7 +72,7 @@ export const modelLoadStuck = defineDetector({
           about: aboutServer(row),
           state: 'faulty',
           severity: 'warning',
-          title: `${row.name}: loading has stood still for ${spanText(t - since)}`,
+          title: `${row.name}: loading has made no progress for ${spanText(t - since)}`,
           verdict: `The ${serverText(row)} is still loading, but nothing has moved for ${spanText(t - since)}: it holds ${gib(bytes)} of ${onGpus(row)} as before, the GPU is idle${row.container === undefined ? '' : ' and its container uses next to no CPU'}.`,
           facts: { server: row.name, since_ms: since, idle_seconds: Math.round((t - since) / 1_000), process_bytes: bytes },
           remedies: [

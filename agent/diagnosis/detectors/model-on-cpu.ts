@@ -1,4 +1,4 @@
-// A model of an inference server lies in host memory, wholly or in part: the server says so itself, and answers slowly.
+// A model of an inference server is in host memory, wholly or in part: the server says so itself, and answers slowly.
 import { inferenceOffloadedRatio, inferenceServerInfo } from '../../metrics/inference.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib } from '../../text/bytes.ts'
@@ -42,19 +42,19 @@ function remediesOf(row: ServerRow, tracks: Tracks): readonly Remedy[] {
   })
   remedies.push({ text: 'Take a smaller quantization of the model, or a card with more memory.' })
   if (row.server === 'llama.cpp')
-    remedies.push({ text: 'Look at how many layers it was told to put on the GPU.', command: 'llama-server --help | grep -A2 n-gpu-layers' })
+    remedies.push({ text: 'Look at how many layers it was set to put on the GPU.', command: 'llama-server --help | grep -A2 n-gpu-layers' })
   return remedies
 }
 
 export const modelOnCpu = defineDetector({
   id: 'model-on-cpu',
   kinds: ['model_on_cpu'],
-  title: 'A model lies in host memory instead of GPU memory',
+  title: 'A model is in host memory instead of GPU memory',
   severity: 'warning',
   watches: SERVER_METRICS,
   everyMs: 5_000,
   options: {
-    for_seconds: { default: 30, min: 0, max: 86_400, help: 'For how long the model must lie there.' },
+    for_seconds: { default: 30, min: 0, max: 86_400, help: 'For how long the model must be there.' },
     offloaded_ratio: { default: 0.01, min: 0, max: 1, help: 'Share of the model in host memory that is worth telling.' },
   },
   expression: {
@@ -80,8 +80,8 @@ export const modelOnCpu = defineDetector({
           about: aboutServer(row),
           state: 'faulty',
           severity: 'warning',
-          title: isAll ? `${row.name}: the model runs on the CPU` : `${row.name}: ${percent(offloaded)} of the model lie in host memory`,
-          verdict: `${isAll ? 'All' : percent(offloaded)} of the model of the ${serverText(row)} lie in host memory${inLayers}: the CPU computes that part, many times slower.${short === undefined ? '' : ` ${gib(short)} of GPU memory are missing.`}${neighbours.length === 0 ? '' : ` On ${onGpus(row)} ${neighboursText(neighbours)} hold memory too.`}`,
+          title: isAll ? `${row.name}: the model runs on the CPU` : `${row.name}: ${percent(offloaded)} of the model is in host memory`,
+          verdict: `${isAll ? 'All' : percent(offloaded)} of the model of the ${serverText(row)} is in host memory${inLayers}: the CPU computes that part, many times slower.${short === undefined ? '' : ` ${gib(short)} of GPU memory are missing.`}${neighbours.length === 0 ? '' : ` On ${onGpus(row)} ${neighboursText(neighbours)} hold memory too.`}`,
           facts: {
             server: row.name,
             since_ms: sinceT,
@@ -92,7 +92,7 @@ export const modelOnCpu = defineDetector({
           remedies: remediesOf(row, tracks),
         }
       },
-      over: () => 'all of the model lies in GPU memory',
+      over: () => 'all of the model is in GPU memory',
     })
     return { judge }
   },

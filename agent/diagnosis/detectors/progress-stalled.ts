@@ -1,4 +1,4 @@
-// A job goes on running while its step stands still for much longer than it ever did.
+// A job goes on running while its step does not move for much longer than it ever did.
 import type { TypedFinding } from '../../model/finding.ts'
 import { roughSpan } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
@@ -20,7 +20,7 @@ export const progressStalled = defineDetector({
   watches: JOB_METRICS,
   everyMs: 10_000,
   options: {
-    minutes: { default: 10, min: 1, max: 1_440, help: 'For how long the step must stand still at least.' },
+    minutes: { default: 10, min: 1, max: 1_440, help: 'For how long the step must not change at least.' },
     gaps: { default: 3, min: 1.5, max: 100, help: 'And for how many times the longest pause that the job has made so far (evaluation, checkpoint).' },
   },
   expression: { none: 'how long a job may be silent follows from the pauses that it has made before; the metrics do not have them' },
@@ -71,7 +71,7 @@ export const progressStalled = defineDetector({
             about,
             state: 'faulty',
             severity: 'warning',
-            title: `${job} has stood at step ${step} for ${roughSpan(silent)}`,
+            title: `${job} has been at step ${step} for ${roughSpan(silent)}`,
             verdict: `${job} is still running but has not gone beyond step ${step} for ${roughSpan(silent)}. Its longest pause before was ${roughSpan(state.longest)}.`,
             facts: {
               job,
@@ -80,7 +80,7 @@ export const progressStalled = defineDetector({
               usual_gap_seconds: Math.round(state.longest / 1_000),
               since_ms: Math.round(progressedAt),
             },
-            remedies: [{ text: 'See where its processes stand before ending them.', command: 'py-spy dump --pid PID' }],
+            remedies: [{ text: 'See where its processes are stuck before ending them.', command: 'py-spy dump --pid PID' }],
           })
         }
         for (const [job, { deduper }] of states) {

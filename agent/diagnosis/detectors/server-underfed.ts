@@ -88,7 +88,7 @@ export const serverUnderfed = defineDetector({
           remedies: [
             ...(limit === undefined
               ? []
-              : [{ text: `Let it compute more at once${flags === undefined ? '' : ` (${setTo(flags.parallel, limit * 2)})`}: it stands at ${limit}.` }]),
+              : [{ text: `Let it compute more at once${flags === undefined ? '' : ` (${setTo(flags.parallel, limit * 2)})`}: it is at ${limit}.` }]),
             {
               text: 'See whether one thread of the server (tokenizer, API server, scheduler) is busy all the time: then the CPU is the limit.',
               command: row.pid === undefined ? 'top -H -b -n 1 | head -n 20' : `top -H -b -n 1 -p ${row.pid} | head -n 20`,

@@ -42,16 +42,16 @@ const remediesOf = (empty: string, jobs: readonly Holder[]): readonly Remedy[] =
 export const sharedGpu = defineDetector({
   id: 'shared-gpu',
   kinds: ['shared_gpu'],
-  title: 'Two jobs share a GPU while another stands empty',
+  title: 'Two jobs share a GPU while another is empty',
   severity: 'warning',
   watches: [...new Set([...metricsOf(COLUMNS), ...HOLDER_METRICS, REQUEST_METRIC])],
   everyMs: 10_000,
   options: {
-    for_minutes: { default: 10, min: 0, max: 10_000, help: 'For how long they must share the one while the other stands empty.' },
+    for_minutes: { default: 10, min: 0, max: 10_000, help: 'For how long they must share the one while the other is empty.' },
     clear_seconds: { default: 60, min: 0, max: 3_600, help: 'For how long that must have ended, until it is over.' },
     least_gib: { default: 1, min: 0.05, max: 1_000, help: 'A process that holds less is not counted as a job; a GPU on which more is used is not empty.' },
   },
-  expression: { none: 'it joins who holds what with what each container was given, and with which other GPUs stand empty' },
+  expression: { none: 'it joins who holds what with what each container was given, and with which other GPUs are empty' },
   create(options, { present }) {
     const rows = createGpuRows(present, COLUMNS)
     const holders = createHolders(present)
@@ -102,7 +102,7 @@ export const sharedGpu = defineDetector({
           }
           if (other === undefined) {
             if (state.hold.see(t, false) === 'healthy')
-              state.deduper.healthy(found, jobs.length < 2 ? 'no two jobs share it any more' : 'no GPU stands empty for them any more')
+              state.deduper.healthy(found, jobs.length < 2 ? 'no two jobs share it any more' : 'no GPU is empty for them any more')
             if (state.hold.settled() !== 'faulty') state.sinceT = undefined
             continue
           }
@@ -117,8 +117,8 @@ export const sharedGpu = defineDetector({
             about: { uuid },
             state: 'faulty',
             severity: given ? 'warning' : 'info',
-            title: `GPU ${index} is shared by ${names.join(' and ')} while GPU ${idle.join(', ')} ${idle.length === 1 ? 'stands' : 'stand'} empty`,
-            verdict: `${gpuText({ index, name: all.get(uuid)?.name })} has carried ${jobs.length} jobs for ${span}: ${holdersText(jobs, gib)}. Meanwhile GPU ${idle.join(', ')} ${idle.length === 1 ? 'stands' : 'stand'} empty${given ? ', which one of them was given as well' : ''}: they take time and memory from each other without need.`,
+            title: `GPU ${index} is shared by ${names.join(' and ')} while GPU ${idle.join(', ')} ${idle.length === 1 ? 'is' : 'are'} empty`,
+            verdict: `${gpuText({ index, name: all.get(uuid)?.name })} has carried ${jobs.length} jobs for ${span}: ${holdersText(jobs, gib)}. Meanwhile GPU ${idle.join(', ')} ${idle.length === 1 ? 'is' : 'are'} empty${given ? ', which one of them was given as well' : ''}: they take time and memory from each other without need.`,
             facts: {
               gpus: [String(index)],
               idle_gpus: idle,

@@ -1,4 +1,4 @@
-// GPU memory that no living process holds, as after a crash; told apart from memory whose holder the driver or the agent cannot name.
+// GPU memory that no living process holds, as after a crash; distinguished from memory whose holder the driver or the agent cannot name.
 import { gpuMemoryTotalBytes, gpuMemoryUnattributedBytes, gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { hostInfo } from '../../metrics/host.ts'
 import type { Facts } from '../../model/facts.ts'

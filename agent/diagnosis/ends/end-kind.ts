@@ -48,7 +48,7 @@ export type EndKind = {
   readonly remedies: (told: EndTold) => readonly Piece[]
 }
 
-/** The rest stands below. */
+/** The rest is below. */
 const UNFINISHED =
   /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$|^Exception encountered when calling .{1,80}\.call\(\)\.$/
 const QUOTED = 200

@@ -96,7 +96,7 @@ export function createEndReader(): EndReader {
   let count = 0
   let isOpen = false
   let failedAt = 0
-  /** What a program unknown to us puts before each line, as it stood before the last traceback's head. */
+  /** What a program unknown to us puts before each line, as it was before the last traceback's head. */
   let lead = ''
   /** Headers of tracebacks that stand right below a logger's word of a failure; and whether the last line is such a word. */
   const logged = new Set<number>()
@@ -162,7 +162,7 @@ export function createEndReader(): EndReader {
         orders(line, found)
         native.add(line, found, true)
       }
-      // Ray's, whose level stands behind a tab.
+      // Ray's, whose level is behind a tab.
       if (token === 'detail' && line.record) life.add(line, failedAt)
       return
     }

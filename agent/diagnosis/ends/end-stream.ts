@@ -2,7 +2,7 @@
 import { countNewlines } from '../newlines.ts'
 import type { EndReader } from './end-reader.ts'
 
-/** Words that stand where a program ends, or where a log says what ended it: found by the search of the fault families, in the same pass. */
+/** Words that are where a program ends, or where a log says what ended it: found by the search of the fault families, in the same pass. */
 export const END_LITERALS: readonly string[] = [
   'Traceback (most recent call last)',
   'most recent call first',

@@ -1,4 +1,4 @@
-// The system's error numbers: as messages write them, and which kind of end each stands for.
+// The system's error numbers: as messages write them, and which kind of end each means.
 import type { LogKind } from '../../model/kinds.ts'
 
 const BY_NUMBER = new Map<number, LogKind>([

@@ -53,7 +53,7 @@ function argumentsIn(rest: string): readonly string[] {
 export const namesIn = (parts: readonly string[]): readonly string[] =>
   [...new Set(parts.map((one) => one.trim().replace(/^\w{1,40} ?=(?!=) ?/, '')))].filter((one) => NAME.test(one) && !NO_NAME.test(one)).slice(0, MOST)
 
-/** The call in a line of source. `inside`: the function that the next frame stands in. */
+/** The call in a line of source. `inside`: the function that the next frame is in. */
 export function callIn(code: string | undefined, inside?: string): Call | undefined {
   const line = code?.replaceAll('super().', 'super.') ?? ''
   const calls = [...line.matchAll(/(?<![\w.'"])([A-Za-z_][\w.]{0,80})\(/g)].filter(([, callee = '']) => !NO_CALLEE.test(callee))

@@ -106,7 +106,7 @@ export function general(told: EndTold): readonly Piece[] {
         text: `${library} requires in ${deepest?.name ?? 'its code'} (${deepest === undefined ? '' : frameName(deepest)}) that this holds: ${assertion}. Look at the ${aspect(assertion)} of what it is given${own === undefined ? '' : ` at ${frameName(own)}`}.`,
       },
       printed(assertion, failed),
-      own === undefined && { text: 'Your own call stands further up in the whole traceback.' },
+      own === undefined && { text: 'Your own call is further up in the whole traceback.' },
     ]
   const where = deepest === undefined ? '' : ` (${frameName(deepest)}${deepest.name === undefined ? '' : `, in ${deepest.name}`})`
   if (library !== undefined)

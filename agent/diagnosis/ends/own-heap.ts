@@ -12,7 +12,7 @@ const JAVA_BY: readonly (readonly [RegExp, string])[] = [
   [/\bnextflow\b/i, 'export NXF_OPTS=-Xmx<SIZE>g'],
 ]
 const larger = ({ situation }: EndTold): Piece => ({
-  text: 'Let Java take a larger heap, and leave some of the memory to what lies outside it.',
+  text: 'Let Java take a larger heap, and leave some of the memory to what is outside it.',
   command: JAVA_BY.find(([pattern]) => pattern.test(situation.text))?.[1] ?? 'export JAVA_TOOL_OPTIONS=-Xmx<SIZE>g',
 })
 

@@ -39,7 +39,7 @@ export const adapters = ruleFamily({
         `There is no adapter_config.json in ${match[1]}: the path is wrong, not mounted into the container, or the option was not read as it was meant.`,
       remedies: ({ match }) => [
         {
-          text: 'See whether adapter_config.json and adapter_model.safetensors lie there, where the server runs.',
+          text: 'See whether adapter_config.json and adapter_model.safetensors are there, where the server runs.',
           command: `ls -l ${/^[\w./-]+$/.test(match[1] ?? '') ? match[1] : '<FOLDER>'}`,
         },
         {

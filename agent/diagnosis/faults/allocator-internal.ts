@@ -51,7 +51,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           lines: [at],
         }
       : undefined
-  // The asserted expression may stand in the line above.
+  // The asserted expression may be in the line above.
   const from = Math.max(0, at - 1)
   const joined = joinedFrom(text, from, 4)
   const match = ASSERT.exec(joined)

@@ -59,7 +59,7 @@ const around = ({ message, match }: Seen): string => message.slice(Math.max(0, m
 
 function facts(seen: Seen): Facts {
   const near = around(seen)
-  // Figures of the failed request, where the message stands in the next lines.
+  // Figures of the failed request, where the message is in the next lines.
   const failed = joinedFrom(seen.text, seen.at, 4)
   const figures = failed.includes('Tried to allocate') ? torchFigures(failed) : {}
   const change = CHANGE.exec(near)

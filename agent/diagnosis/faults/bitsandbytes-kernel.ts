@@ -15,7 +15,7 @@ export const bitsandbytesKernel = ruleFamily({
       title: 'A kernel of bitsandbytes could not start',
       verdict: ({ match }) =>
         match[1] === 'invalid configuration argument'
-          ? "bitsandbytes could not start a kernel ('invalid configuration argument') and ended the process: most often the tensor is empty or lies on the CPU."
+          ? "bitsandbytes could not start a kernel ('invalid configuration argument') and ended the process: most often the tensor is empty or is on the CPU."
           : match[1]?.startsWith('no kernel image') === true
             ? 'The library of bitsandbytes has no code for this GPU, and ended the process.'
             : `bitsandbytes could not start a kernel ('${match[1]}') and ended the process.`,

@@ -8,7 +8,7 @@ import { around, known } from './parts/window.ts'
 
 /**
  * For each major version of CUDA the newest binary that all wheels from 0.48 on hold. From 0.50 on bitsandbytes takes the nearest of the same
- * major version by itself; a BNB_CUDA_VERSION that is set is taken as it stands, whether the binary is there or not.
+ * major version by itself; a BNB_CUDA_VERSION that is set is taken as it is, whether the binary is there or not.
  * https://huggingface.co/docs/bitsandbytes/installation, https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1980
  */
 const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '128', '13': '130' }
@@ -130,7 +130,7 @@ function remedies(matched: Matched): readonly Piece[] {
 }
 
 const BINARY = /libbitsandbytes_(?:cuda|rocm|hip|xpu)\w{0,40}\.(?:so|dll|dylib)/
-/** The binary that was looked for stands in the message or, in its older form, some lines around. */
+/** The binary that was looked for is in the message or, in its older form, some lines around. */
 function library({ message, text, at }: Seen): string | undefined {
   const lines = unlisted(around(text, at, 12, 12))
   const inMessage = BINARY.exec(message)?.[0]

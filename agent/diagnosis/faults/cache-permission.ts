@@ -20,7 +20,7 @@ const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/modelscope/, 'MODELSCOPE_CACHE'],
   [/numba/, 'NUMBA_CACHE_DIR'],
 ]
-/** Where every user keeps files: what lies there is another one's. */
+/** Where every user keeps files: what is there is another one's. */
 const SHARED = /^\/(?:var\/)?tmp\b/
 /** Of another user's home, or of none (HOME is /): owning that folder is no cure. */
 const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b|^\/(?:nonexistent|var\/empty|dev\/null|proc)\b/

@@ -83,7 +83,7 @@ export const clusterRefused = ruleFamily({
       severity: 'critical',
       title: ({ match }) => `${match[1]} crashes again and again`,
       verdict: ({ match }) =>
-        `The container ${match[1]} of the pod ${match[3]} ends each time it is started; Kubernetes waits ${match[2]} before the next try. Why it ends stands in its own log.`,
+        `The container ${match[1]} of the pod ${match[3]} ends each time it is started; Kubernetes waits ${match[2]} before the next try. Why it ends is in its own log.`,
       remedies: ({ match }) => [
         { text: 'Read what it said before it ended.', command: `kubectl logs ${match[3]} -n ${match[4]} -c ${match[1]} --previous --tail=100` },
         {

@@ -71,7 +71,7 @@ const versions = ({ situation }: Matched): Piece => ({
 })
 const updateDriver = (matched: Matched): Piece => (matched.situation().system === 'wsl' ? WSL[0] : driverOld(matched))
 const pins = ({ text, at }: Seen): boolean => asksPinned(text.slice(Math.max(0, at - 6), at + 1).join('\n'))
-/** The program computed before: progress stands above, or the call is one of a step. */
+/** The program computed before: progress is above, or the call is one of a step. */
 const midRun = ({ text, at }: Seen): boolean => {
   const near = text.slice(Math.max(0, at - 40), at + 1).join('\n')
   return (ran(near) || /\.backward\(|optimizer\.step|isfinite|grad_scaler/i.test(near)) && !/is_available|_lazy_init|_cuda_init|device_count|cuInit/.test(near)

@@ -55,7 +55,7 @@ const oneOfTwo = (library: string): readonly Piece[] => {
   const name = /^(?:lib)?cudnn/.test(library) ? 'cuDNN' : 'CUDA'
   return [
     library.endsWith('.dll') && {
-      text: `Find the second ${name}: the DLLs of one release must lie together, and come first in PATH.`,
+      text: `Find the second ${name}: the DLLs of one release must be together, and come first in PATH.`,
       command: `where ${name === 'cuDNN' ? 'cudnn*.dll' : library}`,
     },
     !library.endsWith('.dll') && {

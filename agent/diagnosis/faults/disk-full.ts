@@ -161,7 +161,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
 const PATH = /(?<!File |process )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
-/** Windows: the code stands below the sentence that names the file. */
+/** Windows: the code is below the sentence that names the file. */
 const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
 /** Python names both files of a copy or a move: what lacks space is where the second one was to be. */
 const COPIED = /: '[^'\n]{1,200}' -> '(~?\/[\w.@+/-]{2,200})'/
@@ -260,7 +260,7 @@ export const diskFull = ruleFamily({
       remedies: (matched) => remediesFor(matched, true),
       verdict: ({ message }) => {
         const file = /quota exceeded: '([^'\n]{2,200})'/.exec(message)?.[1]
-        return `A write${file === undefined ? '' : ` to ${file}`} failed because the quota of this user or directory is used up (space, or number of files); the disk itself may have room.`
+        return `A write${file === undefined ? '' : ` to ${file}`} failed because the quota of this user or directory is used up (space, or number of files); the disk itself may have space.`
       },
     },
     {

@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
     verdict: ({ match }) =>
       `${match[1]} could not be mounted at ${match[2]} (${match[3]})${match[3] === 'not a directory' ? ': one of them is a file and the other a folder. Docker makes a folder where the path of the host does not exist' : ''}. The container was not started.`,
     remedies: [
-      step('See what stands at that path of the host, and correct it.', 'ls -ld {1}'),
+      step('See what is at that path of the host, and correct it.', 'ls -ld {1}'),
       step('With Docker Desktop the path must be shared with its machine.'),
     ],
   },

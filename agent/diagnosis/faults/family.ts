@@ -28,7 +28,7 @@ export type FaultFamily = {
   readonly kinds: readonly LogKind[]
   /**
    * ASCII literals, as they are printed. The scanner looks for all families' literals in one pass; a line without any of them costs nothing more.
-   * Choose long and rare ones: a literal that stands in ordinary logs makes every such line a candidate.
+   * Choose long and rare ones: a literal that is in ordinary logs makes every such line a candidate.
    */
   readonly literals: readonly string[]
   /**

@@ -138,7 +138,7 @@ const GUEST: Reason = {
   says: 'It runs in a virtual machine, so likely the GPU was not passed through completely, or was not reset since it was last used.',
   pieces: (facts, situation) => [
     {
-      text: 'On the host: pass all functions of the card (its audio and USB parts too), let no driver of the host use it (vfio-pci), and give the guest UEFI firmware with room for large BARs (VMware: pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB).',
+      text: 'On the host: pass all functions of the card (its audio and USB parts too), let no driver of the host use it (vfio-pci), and give the guest UEFI firmware with space for large BARs (VMware: pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB).',
     },
     { text: 'Power the guest off and on, and if that is not enough reboot the host: a restart inside of the guest does not reset the card.' },
     kernelLines(facts),
@@ -147,7 +147,7 @@ const GUEST: Reason = {
     },
   ],
 }
-/** Two cards seldom break at once. */
+/** Two cards rarely break at once. */
 const SEVERAL: Reason = {
   pattern: /GPU (\S{7,16}): RmInitAdapter failed[^]*GPU (?!\1)\S{7,16}: RmInitAdapter failed/,
   says: 'Another GPU of this host fails alike, so likely the cause is what they share: the driver and its firmware files, or the virtual machine.',

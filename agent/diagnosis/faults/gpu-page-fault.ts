@@ -6,7 +6,7 @@ import { known } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-/** Where the head was lost, lines of other cards stand between. */
+/** Where the head was lost, lines of other cards are between. */
 const near = (seen: Seen): string => ofThisCard(seen, /PROTECTION_FAULT_STATUS/.test(seen.text[seen.at] ?? '') ? 10 : 3, 8)
 /** Address space 0 is the kernel driver's own: the lines around it name another fault's program. */
 const ofDriver = ({ message }: Seen): boolean => /vmid:0 pasid:0/.test(message)
@@ -64,7 +64,7 @@ export const gpuPageFault = ruleFamily({
       // What a reset of the card or a ring leaves behind.
       unless: (seen) => ofDriver(seen) && /ring [\w.]{2,30} timeout|reset (?:succeeded|begin)|recovered through reset/i.test(ofThisCard(seen, 20, 0)),
     },
-    // Its head may have been lost to the rate limit. A status of zero repeats what was told.
+    // Its head may have been lost to the rate limit. A status of zero repeats what was reported.
     {
       ...rule,
       pattern: /\b(?:GC|MM)?VM_L2_PROTECTION_FAULT_STATUS: ?0x(?!0{1,16}\b)[0-9a-f]/i,

@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = [
     title: 'The file system on {2} has errors',
     verdict: 'The kernel found {2} ({1}) damaged, or its disk failing. It may be read-only from now on, and then no checkpoint can be written there.',
     remedies: [
-      step('See whether it is read-only, and which folders lie on it.', 'findmnt -o TARGET,SOURCE,OPTIONS /dev/{2}'),
+      step('See whether it is read-only, and which folders are on it.', 'findmnt -o TARGET,SOURCE,OPTIONS /dev/{2}'),
       step('Read which errors there are: of the disk below it too.', 'sudo dmesg -T | grep {2} | tail -n 30'),
       step('Save what matters, then unmount it and have it checked (fsck, xfs_repair), which ends what uses it.'),
     ],

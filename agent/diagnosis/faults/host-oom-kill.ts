@@ -132,13 +132,13 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
           : 'Killed because the host ran out of memory',
     verdict: named
       ? `The kernel killed ${who}${held}, because ${why}.${files === undefined ? '' : ` ${gib(files.cached)} of it was ${files.shared > files.cached / 2 ? 'shared memory (/dev/shm, tmpfs)' : 'cached file data'}, not memory of its programs.`}${cgroup && facts.limit_bytes === undefined && (facts.anon_rss_bytes ?? Infinity) < SMALL ? ' If the limit is much larger than that, others under it hold the rest.' : ''} This is host memory, not GPU memory.`
-      : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
+      : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed is in later lines.`,
     facts,
     remedies: named
       ? plan(
           files !== undefined &&
             (files.shared > files.cached / 2
-              ? { text: 'Files in /dev/shm and other tmpfs mounts count against the limit: see what lies there.', command: 'df -h -t tmpfs' }
+              ? { text: 'Files in /dev/shm and other tmpfs mounts count against the limit: see what is there.', command: 'df -h -t tmpfs' }
               : {
                   text: 'Written data counts against the limit until it is on the disk: write to a faster disk, or in smaller pieces with a sync between them.',
                 }),

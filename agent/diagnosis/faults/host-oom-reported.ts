@@ -100,7 +100,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       line,
     )
   ) {
-    // A format asks for it: the answer stands below.
+    // A format asks for it: the answer is below.
     if (
       /\{\{[^}]{0,80}OOMKilled|OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(
         line,
@@ -116,7 +116,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [
         raiseLimit(known({ limit_bytes: limit }), situation()),
         needLess({}, situation()),
-        { text: 'Files in /dev/shm and other tmpfs mounts count against the limit too: see what lies there.', command: 'df -h -t tmpfs' },
+        { text: 'Files in /dev/shm and other tmpfs mounts count against the limit too: see what is there.', command: 'df -h -t tmpfs' },
       ],
     )
   }

@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
     kind: 'config_error',
     pattern:
       /Unable to create a (GPU|compute) instance on GPU {1,2}(\d{1,3})[^\n]{0,60}?using profile (\d{1,3}): Insufficient Resources|Failed to create (GPU|compute) instances: Insufficient Resources|error creating (?:GPU|compute) instance for '([\w.+]{3,20})': Insufficient Resources/,
-    title: 'The GPU has no room for that MIG instance',
+    title: 'The GPU has no space for that MIG instance',
     verdict: ({ match }) =>
       `${match[5] !== undefined ? `The instance ${match[5]}` : match[3] === undefined ? 'The instance' : `Profile ${match[3]} on GPU ${match[2]}`} was not created: its slices of memory and compute are not free, or not in a row.`,
     remedies: [
@@ -183,7 +183,7 @@ const ROWS: readonly Row[] = [
     title: 'A CPU hangs in the kernel',
     verdict: 'CPU {1} did nothing else for {2} s than run {3} in the kernel: a bug of a driver or the kernel, or in a virtual machine an overloaded host.',
     remedies: [
-      step('See which function: the trace stands below it.', "sudo dmesg -T | grep -A 25 'soft lockup' | tail -n 60"),
+      step('See which function: the trace is below it.', "sudo dmesg -T | grep -A 25 'soft lockup' | tail -n 60"),
       step('In a virtual machine see how much CPU time the host takes away (st).', 'vmstat 1 5'),
       step('If it comes back: update kernel, driver and firmware.'),
     ],

@@ -20,7 +20,7 @@ function demangled(name: string | undefined): string | undefined {
   }
   return parts.length === 0 ? name : parts.join('::')
 }
-/** The variables stand in vllm/envs.py and sglang/srt/environ.py. */
+/** The variables are in vllm/envs.py and sglang/srt/environ.py. */
 const withoutAiter = (matched: Matched): Piece => {
   if (!/aiter/i.test(kernelOf(matched) ?? '')) return undefined
   const { programs, text } = matched.situation()

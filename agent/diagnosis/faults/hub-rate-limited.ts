@@ -98,7 +98,7 @@ function remedies(matched: Matched): readonly Piece[] {
         text: 'Wait five minutes, then ask less often: fewer requests in parallel, one commit or archive for many files. Paid accounts may ask more.',
       },
     anonymous && login,
-    // Git LFS sends or fetches a working copy: no cache stands in for that.
+    // Git LFS sends or fetches a working copy: no cache replaces that.
     !/batch response/.test(message) && download(message, situation()),
     situation().training && { text: 'Let one rank or worker download, while the others wait.' },
   ]

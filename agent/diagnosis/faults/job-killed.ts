@@ -34,7 +34,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
     KERNEL_LOG,
     /offload/i.test(text) &&
       programs.has('deepspeed') && {
-        text: 'Keep less of the optimizer and the parameters in host memory: no offload_param where the GPU has room, offload to NVMe (offload_optimizer.device: nvme), or fewer processes on this host.',
+        text: 'Keep less of the optimizer and the parameters in host memory: no offload_param where the GPU has space, offload to NVMe (offload_optimizer.device: nvme), or fewer processes on this host.',
       },
     programs.has('slurm') && slurmRecord(subject.slurmJob),
     programs.has('kubernetes') && podEnded(situation()),

@@ -27,7 +27,7 @@ const ROWS: readonly Row[] = [
     pattern: /Back-off restarting failed container(?: ([\w.-]{1,63}) in pod ([a-z0-9.-]{1,120})_([a-z0-9-]{1,63}))?/,
     title: 'The container crashes again and again',
     verdict: ({ match }) =>
-      `${match[1] === undefined ? 'The container' : `The container ${match[1]} of the pod ${match[2]}`} ends each time it is started, and Kubernetes waits longer before each try. Why it ends stands in its own log.`,
+      `${match[1] === undefined ? 'The container' : `The container ${match[1]} of the pod ${match[2]}`} ends each time it is started, and Kubernetes waits longer before each try. Why it ends is in its own log.`,
     remedies: ({ match, situation }) => {
       const pod = match[2] ?? situation().subject.pod ?? '<POD>'
       const namespace = match[3] ?? situation().subject.namespace
@@ -220,7 +220,7 @@ const ROWS: readonly Row[] = [
     pattern: /[Ff]ailed to created? FS watcher/,
     title: 'The device plugin does not find the kubelet',
     verdict:
-      "The device plugin cannot watch the kubelet's folder for plugins: it is not mounted into its pod, lies elsewhere in this distribution, or the limit of inotify is reached.",
+      "The device plugin cannot watch the kubelet's folder for plugins: it is not mounted into its pod, is elsewhere in this distribution, or the limit of inotify is reached.",
     remedies: [
       step(
         'Mount the folder of the kubelet of this node (usually /var/lib/kubelet/device-plugins).',

@@ -20,7 +20,7 @@ const nodeOf = ({ text, at }: Seen): string =>
     ?.slice(1)
     .find((name) => name !== undefined) ?? '<NODE>'
 
-/** Of the size in the third column what stands on the GPU: `43 GB` at `52%/48%` is 21 GB. */
+/** Of the size in the third column what is on the GPU: `43 GB` at `52%/48%` is 21 GB. */
 function held([, , size = '', , onGpu]: RegExpExecArray): string {
   const [value, unit] = size.split(' ')
   return `${Math.round((Number(value) * Number(onGpu)) / 10) / 10} ${unit}`
@@ -54,7 +54,7 @@ export const listings = ruleFamily({
           text: 'See what the kernel says of it: "fallen off the bus" (Xid 79) or a failed change of its power state.',
           command: "sudo dmesg -T | grep -iE 'nvrm|xid|pcieport|power state' | tail -n 30",
         },
-        { text: 'Switch the machine off completely, then on: a lost card seldom comes back with a reset.', command: 'sudo poweroff' },
+        { text: 'Switch the machine off completely, then on: a lost card rarely comes back with a reset.', command: 'sudo poweroff' },
         { text: 'If it is lost again: check power cables, seating and riser of the card, its temperature, and the power supply under load.' },
       ],
     },
@@ -62,7 +62,7 @@ export const listings = ruleFamily({
       pattern: /^(\S{1,80}) {1,40}[\da-f]{12} {1,20}(\d[\d.]{0,6} [KMGT]B) {1,20}(\d{1,3})%\/(\d{1,3})% CPU\/GPU\b/,
       kind: 'precision_fallback',
       severity: 'warning',
-      title: 'A part of the model lies outside the GPU',
+      title: 'A part of the model is outside the GPU',
       verdict: ({ match }) =>
         `Ollama keeps ${match[3]} % of ${match[1]} (${match[2]} with its context) in host memory and computes that part on the CPU, because the free memory of the GPUs is too small for it: it answers several times slower.`,
       remedies: ({ match, situation }) => [
@@ -83,7 +83,7 @@ export const listings = ruleFamily({
       kind: 'precision_fallback',
       severity: 'warning',
       title: 'The model runs on the CPU',
-      verdict: ({ match }) => `Ollama computes ${match[1]} (${match[2]}) on the CPU only: it found no GPU, or none has room for a part of it.`,
+      verdict: ({ match }) => `Ollama computes ${match[1]} (${match[2]}) on the CPU only: it found no GPU, or none has space for a part of it.`,
       remedies: (matched) => [onTheCpu(matched)],
       facts: () => ({ from: 'cuda', to: 'cpu' }),
     },
@@ -101,7 +101,7 @@ export const listings = ruleFamily({
       ],
     },
     {
-      // Its name stands in the question alone: each container that asked for no GPU has it in its description.
+      // Its name is in the question alone: each container that asked for no GPU has it in its description.
       pattern: /^"DeviceRequests": null/,
       severity: 'warning',
       title: 'The container was started without a GPU',

@@ -194,7 +194,7 @@ export const missingDependency = ruleFamily({
       pattern: /No operator found for `memory_efficient_attention/,
       severity: 'critical',
       title: 'xFormers was called on the CPU',
-      verdict: 'The tensors lie on the CPU, and the attention of xFormers runs on GPUs only.',
+      verdict: 'The tensors are on the CPU, and the attention of xFormers runs on GPUs only.',
       remedies: [
         {
           text: 'Move the model and its inputs to the GPU before the call (.to("cuda")); see that PyTorch sees one.',

@@ -8,7 +8,7 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const near = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
-/** What the hub says of a refusal stands at the end of the last traceback, below the line of the HTTP status. */
+/** What the hub says of a refusal is at the end of the last traceback, below the line of the HTTP status. */
 const REASON_WITHIN = 16
 const reasonNear = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => around(text, at, 1, REASON_WITHIN)
 const REPOSITORY =

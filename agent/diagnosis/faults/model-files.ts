@@ -32,7 +32,7 @@ const WINDOWS: Readonly<Record<string, readonly [title: string, says: string, re
   c0000135: [
     "Ollama's runner lacks a DLL",
     'Windows did not find a DLL that the runner needs: of CUDA or ROCm, or the C++ runtime of Microsoft.',
-    'Install Ollama again over the old one (its DLLs lie beside it), and the Visual C++ Redistributable (x64).',
+    'Install Ollama again over the old one (its DLLs are beside it), and the Visual C++ Redistributable (x64).',
   ],
   c000007b: [
     "Ollama's runner met a DLL that does not fit",

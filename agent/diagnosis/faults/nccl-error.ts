@@ -235,7 +235,7 @@ export const ncclError = ruleFamily({
         elsewhere(seen) ||
         afterFullShm(seen) ||
         !(FAILS.test(seen.match[0]) || returned(seen)) ||
-        // The failed call of another rank stands below and says more.
+        // The failed call of another rank is below and says more.
         (!/Cuda failure/.test(seen.text[seen.at] ?? '') && /NCCL WARN Cuda failure/.test(around(seen.text, seen.at, 0, 4))),
       severity: 'critical',
       title: 'NCCL reports a failure',

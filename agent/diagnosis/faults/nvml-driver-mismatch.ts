@@ -41,7 +41,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ?.slice(1)
       .find((one) => one !== undefined)
   const library = LIBRARY.exec(message)?.[1] ?? PACKAGE.exec(now.text)?.[1]
-  // NVIDIA's own installer, as it was run: its libraries stand on the disk, so that a reboot changes nothing.
+  // NVIDIA's own installer, as it was run: its libraries are on the disk, so that a reboot changes nothing.
   const installer = /NVIDIA-Linux-[\w-]{3,12}-(\d{3}\.\d{1,4}(?:\.\d{1,4})?)\.run/.exec(now.text)?.[1]
   const installed =
     kernel !== undefined && installer !== undefined && installer !== kernel && (library === undefined || installer.startsWith(library)) ? installer : undefined
@@ -108,7 +108,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           command: `dkms status; sudo dkms install nvidia/${user} -k $(uname -r)`,
         },
         notRebuilt && {
-          text: 'If DKMS has built it: an older copy is found first, or lies in the initramfs. See which, and rebuild the initramfs.',
+          text: 'If DKMS has built it: an older copy is found first, or is in the initramfs. See which, and rebuild the initramfs.',
           command: 'modinfo -n nvidia; find /lib/modules/$(uname -r) -name "nvidia.ko*"; sudo mkinitcpio -P || sudo update-initramfs -u || sudo dracut --force',
         },
         rebooted &&

@@ -56,7 +56,7 @@ export const ollamaHostMemory = ruleFamily({
       verdict: ({ facts: { requested_bytes: asked } }) =>
         `The server could not get ${asked === undefined ? 'memory' : gib(asked)} of host memory for the part of the model that stays on the CPU. This is host memory (RAM), not GPU memory.`,
       remedies: ({ situation }) => [
-        { text: 'Load a smaller model or one with fewer bits, ask for a shorter context, or put more layers onto the GPU if it has room.' },
+        { text: 'Load a smaller model or one with fewer bits, ask for a shorter context, or put more layers onto the GPU if it has space.' },
         situation().programs.has('ollama') && UNLOAD,
         situation().system === 'windows'
           ? { text: 'Close other programs, or enlarge the page file: Windows refuses what memory and page file together cannot back.' }

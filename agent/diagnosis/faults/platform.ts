@@ -18,7 +18,7 @@ function registry(message: string): string {
   const part = /^([\w-]{1,60}(?:[.:][\w.:-]{1,80})|localhost)\//.exec(imageOf(message) ?? '')?.[1]
   return part ?? HOST.exec(message)?.[1] ?? 'docker.io'
 }
-/** Around the line: an engine's own lines stand above and below. */
+/** Around the line: an engine's own lines are above and below. */
 const said = ({ message, text, at }: Seen): string => `${message} ${text.slice(Math.max(0, at - 6), at + 3).join(' ')}`
 const inPods = ({ situation }: Seen): boolean => situation().programs.has('kubernetes')
 const pulled = (seen: Seen): string => {
@@ -43,7 +43,7 @@ function login(seen: Matched): readonly Piece[] {
         text: `Enter the account for ${host} in ~/.config/enroot/.credentials, on the node that pulls (machine, login, password; for nvcr.io the login is $oauthtoken and the password an API key, which authn.nvidia.com needs too).`,
         command: 'grep -o "^machine [^ ]*" ~/.config/enroot/.credentials',
       },
-      { text: 'If it stands there: the account lacks the right to this image, or its key has expired.' },
+      { text: 'If it is there: the account lacks the right to this image, or its key has expired.' },
     ]
   return [
     {

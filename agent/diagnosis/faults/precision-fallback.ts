@@ -190,7 +190,7 @@ export const precisionFallback = ruleFamily({
       verdict: 'The format of the model is not available on this device; its weights were converted to another.',
     },
     {
-      // Ollama to 0.10 prints this with OLLAMA_DEBUG before it starts a model; that it knows of a GPU stands above.
+      // Ollama to 0.10 prints this with OLLAMA_DEBUG before it starts a model; that it knows of a GPU is above.
       pattern: /msg="compatible gpu libraries" compatible=\[\]/,
       severity,
       title: cpuTitle,

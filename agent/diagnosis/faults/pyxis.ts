@@ -34,7 +34,7 @@ const ROWS: readonly Row[] = [
       if (/[Pp]ermission denied|couldn't mkdir/.test(near))
         return [
           step(
-            'Let the paths of enroot and pyxis lie where the user may write, on each node: a prolog makes them, or a path below /run/user or /tmp.',
+            'Let the paths of enroot and pyxis be where the user may write, on each node: a prolog makes them, or a path below /run/user or /tmp.',
             'grep -vE "^ *#" /etc/enroot/enroot.conf; scontrol show config | grep -i prolog',
           ),
         ]

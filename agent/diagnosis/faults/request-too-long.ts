@@ -53,7 +53,7 @@ const MORE: readonly (readonly [
   text: (tokens: string) => string,
   command: (tokens: string) => string,
 ])[] = [
-  ['sglang', () => 'Or start the server with a longer context, if the model and the KV cache have room.', (n) => `--context-length ${n}`],
+  ['sglang', () => 'Or start the server with a longer context, if the model and the KV cache have space.', (n) => `--context-length ${n}`],
   ['tgi', () => 'Or let TGI take more: the total is input and answer together.', (n) => `--max-total-tokens ${n} --max-input-tokens <LESS>`],
   ['tei', () => 'Or let the server cut what is too long; the rest is then not embedded.', () => '--auto-truncate'],
   [
@@ -63,7 +63,7 @@ const MORE: readonly (readonly [
   ],
   ['tensorrt_llm', () => 'Or serve with larger limits (an engine must be built again with them).', (n) => `--max_seq_len ${n} --max_num_tokens ${n}`],
   ['llamacpp', () => 'Or start it with a longer context; parallel slots share it.', (n) => `--ctx-size ${n}`],
-  ['vllm', () => 'Or start the server with a longer context, if the model and the KV cache have room.', (n) => `--max-model-len ${n}`],
+  ['vllm', () => 'Or start the server with a longer context, if the model and the KV cache have space.', (n) => `--max-model-len ${n}`],
 ]
 
 function remedies(seen: Matched): readonly Piece[] {
@@ -93,7 +93,7 @@ function remedies(seen: Matched): readonly Piece[] {
     /max_seq_length|unsloth/i.test(situation.text)
       ? { text: `Or load the model with a longer max_seq_length (Unsloth passes it on to vLLM)${total === undefined ? '' : `: here ${tokens}`}.` }
       : more !== undefined && { text: more[1](tokens), command: more[2](tokens) },
-    more === undefined && { text: 'Or serve the model with a longer context, if the model and the KV cache have room.' },
+    more === undefined && { text: 'Or serve the model with a longer context, if the model and the KV cache have space.' },
   ]
 }
 
@@ -149,7 +149,7 @@ export const requestTooLong = ruleFamily({
       // llama.cpp, tools/server: the slots of all requests share one KV cache.
       pattern: /Context size has been exceeded/,
       severity: 'warning',
-      title: 'llama-server had no room in its context for a request',
+      title: 'llama-server had no space in its context for a request',
       verdict: 'The context that its requests share is full, so one of them was ended with an error. The server goes on.',
       remedies: [
         { text: 'Start it with a longer context; it is divided among the slots (--parallel), and the KV cache grows with it.', command: '--ctx-size <TOKENS>' },
@@ -165,7 +165,7 @@ export const requestTooLong = ruleFamily({
       remedies: ({ match, situation }) => [
         { text: `Shorten the prompt by more than ${match[1]} tokens: a part of the history, fewer documents.` },
         situation().programs.has('vllm')
-          ? { text: 'Or start the server with a longer context, if the model and the KV cache have room.', command: '--max-model-len <TOKENS>' }
+          ? { text: 'Or start the server with a longer context, if the model and the KV cache have space.', command: '--max-model-len <TOKENS>' }
           : { text: 'Or serve the model with a longer context (vLLM: --max-model-len).' },
       ],
     },

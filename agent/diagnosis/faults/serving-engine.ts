@@ -1,6 +1,6 @@
 // What inference servers print when the engine behind their port ended or no longer answers.
 // Messages: SGLang managers/tokenizer_manager.py and entrypoints/http_server.py; vLLM v1/executor/multiproc_executor.py; TGI launcher/src/main.rs.
-// vLLM's "No available shared memory broadcast block" alone is no fault: it stands in ordinary starts too, each minute that a worker compiles.
+// vLLM's "No available shared memory broadcast block" alone is no fault: it is in ordinary starts too, each minute that a worker compiles.
 import type { Facts } from '../../model/facts.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
@@ -17,7 +17,7 @@ const waited = ({ text, at }: Seen): number => text.slice(Math.max(0, at - LINES
 
 /** A stuck process is looked at from outside before it is ended: afterwards nobody knows where it stood. */
 const whereItStands = (titles: string): Piece => ({
-  text: 'Before the restart, see where the engine stands: a collective that waits for another GPU, a kernel that never ends, or Python code.',
+  text: 'Before the restart, see where the engine is stuck: a collective that waits for another GPU, a kernel that never ends, or Python code.',
   command: `for pid in $(pgrep -f '${titles}'); do sudo py-spy dump --pid $pid; done`,
 })
 const restart: Piece = {
@@ -96,7 +96,7 @@ export const servingEngine = ruleFamily({
         `One step of SGLang took longer than ${match[1]} s, ${match[2] === 'True' ? 'and its watchdog wrote down where it stood' : 'so its watchdog ended the server'}: a GPU waits for another one, a kernel hangs, or kernels are compiled for that long (first requests).`,
       remedies: ({ situation, match }) => [
         situation().text.includes('py-spy: command not found') && {
-          text: 'Install py-spy where the server runs: the watchdog then writes down where every process stood.',
+          text: 'Install py-spy where the server runs: the watchdog then writes down where every process was.',
           command: 'pip install py-spy',
         },
         { text: 'Read the stacks that the watchdog printed above ("Pyspy dump"): the rank whose stack differs is the one that the others wait for.' },
@@ -113,7 +113,7 @@ export const servingEngine = ruleFamily({
       title: "vLLM's workers did not answer their engine",
       verdict: (seen) => {
         const count = waited(seen)
-        const sign = count === 0 ? '' : ` "${BLOCK}" stands ${count === 1 ? 'once' : `${count} times`} above it: a worker had stopped taking work before.`
+        const sign = count === 0 ? '' : ` "${BLOCK}" is ${count === 1 ? 'once' : `${count} times`} above it: a worker had stopped taking work before.`
         return `The engine of vLLM waited for "${seen.match[1]}" of its workers until its time ran out, and ended.${sign} A worker is stuck or has ended without a word.`
       },
       remedies: ({ situation }) => [
@@ -132,7 +132,7 @@ export const servingEngine = ruleFamily({
       severity: 'critical',
       title: ({ match }) => (match[2] === 'client' ? "vLLM's engine process ended without a word" : 'A worker process of vLLM ended without a word'),
       verdict: ({ match }) =>
-        `${match[1]}, which holds ${match[2] === 'client' ? 'the' : 'a'} GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that stands above.`,
+        `${match[1]}, which holds ${match[2] === 'client' ? 'the' : 'a'} GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that is above.`,
       remedies: ({ situation }) => [
         KERNEL_LOG,
         {
@@ -168,7 +168,7 @@ export const servingEngine = ruleFamily({
         text.slice(Math.max(0, at - 12), at).some((line) => RAISED.test(line)),
       title: "A process of SGLang's engine ended",
       verdict:
-        'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error stands above, mostly under "Scheduler hit an exception" or "watchdog timeout".',
+        'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error is above, mostly under "Scheduler hit an exception" or "watchdog timeout".',
       remedies: ({ situation }) => [
         { text: 'Read the lines above: the process that failed prints its traceback before it tells the server.' },
         KERNEL_LOG,

@@ -107,7 +107,7 @@ export const servingPlatforms = ruleFamily({
       severity: 'critical',
       title: ({ text, at }) => `Ray Serve could not start ${deploymentOf(text, at)}`,
       verdict: ({ match }) =>
-        `Its replica ended ${match[1]} times while it started: its constructor raised an error, or its first health check failed. The error itself stands behind "Error:", or in the log of the replica.`,
+        `Its replica ended ${match[1]} times while it started: its constructor raised an error, or its first health check failed. The error itself is behind "Error:", or in the log of the replica.`,
       remedies: [
         { text: 'Read the error of the replica (on its node).', command: 'serve status; ls -t /tmp/ray/session_latest/logs/serve | head' },
         {

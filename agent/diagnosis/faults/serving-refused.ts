@@ -119,7 +119,7 @@ export const servingRefused = ruleFamily({
       title: 'TGI refused its limits of tokens',
       verdict: ({ match }) => `${match[1]} is ${match[2]} and max_total_tokens ${match[3]}: the total is input and answer together, so it must be larger.`,
       remedies: ({ match }) => [
-        { text: `Leave room for answers (here 1024 tokens), or lower ${match[1]}.`, command: `--max-total-tokens ${Number(match[2]) + 1024}` },
+        { text: `Leave space for answers (here 1024 tokens), or lower ${match[1]}.`, command: `--max-total-tokens ${Number(match[2]) + 1024}` },
       ],
     },
     {

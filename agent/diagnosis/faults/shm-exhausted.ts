@@ -30,7 +30,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const size = Math.ceil(asked === undefined ? Math.max(store, store > 0 ? 0 : sizeOf(situation().text)) : Number(asked))
   const engine = programs.has('docker') || programs.has('podman')
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
-  const fewer: Piece = { text: `Use fewer workers (num_workers) and smaller batches: each batch lies in /dev/shm on its way to the main process.` }
+  const fewer: Piece = { text: `Use fewer workers (num_workers) and smaller batches: each batch is in /dev/shm on its way to the main process.` }
   if (situation().hosted && !nccl && !ray)
     return [{ text: 'Use num_workers=0, or 2 with smaller batches: the /dev/shm of a notebook service cannot be enlarged.' }, LOOK]
   // Neither has a /dev/shm of its own.
@@ -43,7 +43,7 @@ function remedies(matched: Matched): readonly Piece[] {
     return [
       { ...LOOK, text: "See how full the node's /dev/shm is, which all jobs on it share." },
       fewer,
-      programs.has('slurm') && { text: 'Ask for more memory: what lies in /dev/shm counts as memory of the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+      programs.has('slurm') && { text: 'Ask for more memory: what is in /dev/shm counts as memory of the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
     ]
   if (NO_CONTAINER.test(situation().text) && !nccl && !RAY.test(message))
     return [
@@ -77,7 +77,7 @@ function remedies(matched: Matched): readonly Piece[] {
       : ray
         ? { text: 'Or give Ray a smaller object store, below the size of /dev/shm: ray.init(object_store_memory=<BYTES>), or ray start --object-store-memory.' }
         : {
-            text: `Or use fewer workers and smaller batches: each batch lies in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
+            text: `Or use fewer workers and smaller batches: each batch is in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
           },
   ]
 }
@@ -198,7 +198,7 @@ export const shmExhausted = ruleFamily({
       verdict: 'A process could not make a segment of shared memory, through which it talks to its workers: /dev/shm is full or too small.',
     },
     {
-      // A semaphore of multiprocessing lies there too.
+      // A semaphore of multiprocessing is there too.
       pattern: /\[Errno 28\] No space left on device/,
       severity,
       title,

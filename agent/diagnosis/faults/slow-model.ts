@@ -13,7 +13,7 @@ export const slowModel = ruleFamily({
       // accelerate, after device_map="auto" (big_modeling.py).
       pattern: /parameters are on the meta device(?: device)? because they were offloaded to the (cpu and disk|cpu|disk)\b/,
       severity: 'warning',
-      title: 'A part of the model lies outside the GPU',
+      title: 'A part of the model is outside the GPU',
       verdict: ({ match }) =>
         `The model does not fit the free memory of the GPUs, so accelerate keeps a part of it ${match[1] === 'cpu' ? 'in host memory' : match[1] === 'disk' ? 'on disk' : 'in host memory and on disk'}: each pass copies it, many times slower.`,
       remedies: ({ situation }) => [

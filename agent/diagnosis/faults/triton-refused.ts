@@ -68,7 +68,7 @@ export const tritonRefused = ruleFamily({
         /(?:failed to load '([\w.-]{1,80})'[^\n]{0,80})?Failed to initialize stub, stub process exited unexpectedly(?:: ([\w.-]{1,80}?)(?:_\d{1,3}){0,2}(?:\s|$))?|Stub process '([\w.-]{1,80}?)(?:_\d{1,3}){0,2}' is not healthy/,
       title: ({ match }) => `Triton's Python model ${match[1] ?? match[2] ?? match[3] ?? ''} ended while it was loaded`.replace('  ', ' '),
       verdict: ({ match }) =>
-        `The process that Triton starts for the Python model${match[1] === undefined && match[3] === undefined ? '' : ` ${match[1] ?? match[3]}`} ended, or did not answer in time. Its own error stands above or is only in the verbose log.`,
+        `The process that Triton starts for the Python model${match[1] === undefined && match[3] === undefined ? '' : ` ${match[1] ?? match[3]}`} ended, or did not answer in time. Its own error is above or is only in the verbose log.`,
       remedies: (seen) => [
         shm(seen),
         { text: 'Let Triton say more, and look for the traceback of model.py.', command: 'tritonserver --model-repository=<REPOSITORY> --log-verbose=1' },
@@ -218,7 +218,7 @@ export const tritonRefused = ruleFamily({
         `Triton did not load${match[1] === undefined ? ' a model' : ` ${match[1]}`}: the library of its backend needs ${match[2]}, which is not there${/^lib(?:c10|torch)/.test(match[2] ?? '') ? ' (it is part of PyTorch)' : ''}.`,
       remedies: ({ match }) => [
         {
-          text: 'See what the backend lacks: all its libraries must lie in its own folder.',
+          text: 'See what the backend lacks: all its libraries must be in its own folder.',
           command: `ldd /opt/tritonserver/backends/${/^lib(?:c10|torch)/.test(match[2] ?? '') ? 'pytorch/libtriton_pytorch.so' : '*/libtriton_*.so'} | grep 'not found'`,
         },
         { text: 'Take server and backend from one image, or copy the whole folder of a backend that was built apart.' },

@@ -45,7 +45,7 @@ const FINAL: ReadonlySet<number> = new Set([48, 62, 79, 95, 119, 120, 143, 158, 
 /** The Xid that this one follows from, as far as the lines above tell. */
 function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: number): number | undefined {
   const others = xidsBefore(text, at, gpu).filter((one) => one !== 45 && one !== xid && one !== 154)
-  // The driver cleans up (45) after a critical one; a note that a repair was recorded stands between the two.
+  // The driver cleans up (45) after a critical one; a note that a repair was recorded is between the two.
   if (xid === 45) return others.find((one) => xidEntry(one).severity === 'critical') ?? others[0]
   // The GPU could not leave what had failed before.
   if (xid === 109) return others.find((one) => one !== 43)

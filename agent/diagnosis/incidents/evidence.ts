@@ -60,7 +60,7 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
       return recent.map((kept) => (sameLine(kept, own) ? { ...kept, matched: true } : kept))
     },
     after: (line: LogLine): IncidentLogLine => keptLine(line),
-    /** A fault that no log shows: its own text stands for the line. */
+    /** A fault that no log shows: its own text means the line. */
     ownText: (t: number, stream: string, text: string): IncidentLogLine => ({ t, stream, text: redact(text), matched: true }),
     merge(old: readonly IncidentLogLine[], more: readonly IncidentLogLine[]): readonly IncidentLogLine[] {
       const merged = [...old]

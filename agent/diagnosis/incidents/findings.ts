@@ -18,7 +18,7 @@ export type FindingsOptions = {
   readonly tell: (open: OpenIncident) => void
 }
 
-/** Why an incident is over that somebody declared healthy. */
+/** Why an incident is over that someone declared healthy. */
 export const resolutionText = (by: string | undefined, note: string | undefined): string =>
   `set healthy${by === undefined ? '' : ` by ${by}`}${note === undefined ? '' : `: ${note}`}`
 

@@ -43,7 +43,7 @@ function trim<K, V>(map: Map<K, V>, max = MAX_KNOWN): void {
 
 type Request = { t: number; readonly gpus: Map<string, number> }
 
-/** It is known by more than the id that stands in for its name. */
+/** It is known by more than the id that replaces its name. */
 const isNamed = ({ id, name }: KnownContainer): boolean => name !== id
 
 export function createHostIdentityIndex(): HostIdentityIndex {
@@ -144,7 +144,7 @@ export function createHostIdentityIndex(): HostIdentityIndex {
           case gpuMemoryUsedBytes.name:
             if (series.labels['uuid'] === undefined) break
             readAt.set(series.labels['uuid'], event.t)
-            // Recordings of other makers may hold no gpu_info: number and UUID stand in each reading.
+            // Recordings of other makers may hold no gpu_info: number and UUID are in each reading.
             if (series.labels['gi'] === undefined && !gpus.has(series.labels['uuid'])) learnGpu(series)
             break
           default:

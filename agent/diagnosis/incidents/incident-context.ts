@@ -9,7 +9,7 @@ export function incidentContext(
   incident: Pick<IncidentSummary, 'story' | 'part_of' | 'led_to' | 'silenced' | 'acknowledged' | 'resolution'>,
 ): readonly (readonly [string, string])[] {
   const { story, part_of: partOf, led_to: ledTo = [], silenced, acknowledged, resolution } = incident
-  const from = partOf !== undefined && story !== undefined && story !== partOf.id ? `; the story began with ${story}` : ''
+  const from = partOf !== undefined && story !== undefined && story !== partOf.id ? `; the chain began with ${story}` : ''
   const rows: (readonly [string, string])[] = []
   if (partOf !== undefined) rows.push(['Part of', `${linkText(partOf)}${from}`])
   if (ledTo.length > 0) rows.push(['Led to', ledTo.map(linkText).join(', ')])

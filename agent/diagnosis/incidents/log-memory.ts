@@ -1,4 +1,4 @@
-// The last lines of each log, so that an incident can show what stood around its fault. Bounded in lines, characters and logs; secrets removed.
+// The last lines of each log, so that an incident can show what was around its fault. Bounded in lines, characters and logs; secrets removed.
 import { redact } from '../../lib/redact.ts'
 import type { LogLine } from '../../model/event.ts'
 import type { IncidentLogLine } from '../../model/incident.ts'

@@ -176,5 +176,5 @@ export function addLoss(before: LostSoFar | undefined, { seconds, spanMs, since,
   return { seconds: total, crashes, text, uuids }
 }
 
-/** The sentence of `addLoss` stands at the end of a verdict that was kept. */
+/** The sentence of `addLoss` is at the end of a verdict that was kept. */
 export const withoutLost = (verdict: string): string => verdict.replace(/ The (?:crash|\d+ crashes) lost .*$/, '')

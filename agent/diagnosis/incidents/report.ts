@@ -1,4 +1,4 @@
-// One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
+// One incident as Markdown, to paste into a ticket. What came from outside is in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
 import type { HangRank } from '../../model/facts.ts'
 import { writtenLines, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
@@ -129,7 +129,7 @@ export function incidentReport(incident: Incident, host: string): string {
       ),
     )
   const { ranks = [] } = facts
-  if (ranks.length > 0) parts.push('## Ranks', table(['Rank', 'GPU', 'Host', 'Container', 'PID', 'Waits for', 'Since', 'Stands at'], ranks.map(rankRow)))
+  if (ranks.length > 0) parts.push('## Ranks', table(['Rank', 'GPU', 'Host', 'Container', 'PID', 'Waits for', 'Since', 'At'], ranks.map(rankRow)))
   const known = Object.entries(facts).filter(([name, value]) => value !== undefined && name !== 'ranks')
   if (known.length > 0)
     parts.push(

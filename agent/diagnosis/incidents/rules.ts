@@ -38,7 +38,7 @@ const isAlone = (kind: IncidentKind): boolean => kindOf(kind).crash?.alone === t
 /** A fault and what programs print of it are one story, whichever came first. */
 const isEchoOf = (kind: IncidentKind, other: IncidentKind): boolean => kindOf(kind).crash?.echoOf === other
 
-/** Whether a fault can be a part of a crash with others: equal kinds always, those that stand alone only with themselves and their echoes. */
+/** Whether a fault can be a part of a crash with others: equal kinds always, those that are alone only with themselves and their echoes. */
 export const canJoin = (kind: IncidentKind, others: readonly IncidentKind[]): boolean =>
   others.includes(kind) || others.some((other) => isEchoOf(kind, other) || isEchoOf(other, kind)) || (!isAlone(kind) && !others.every(isAlone))
 

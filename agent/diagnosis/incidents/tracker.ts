@@ -50,7 +50,7 @@ export type Tracker = {
     finding: { readonly key: string; readonly kind: IncidentKind; readonly subject: IncidentSubject; readonly named?: string; readonly why?: string },
     t: number,
   ) => OpenIncident | undefined
-  /** Somebody says that it is repaired; undefined where it does not fire. */
+  /** Someone says that it is repaired; undefined where it does not fire. */
   readonly settle: (id: string, t: number, why: string) => OpenIncident | undefined
   readonly ended: (crashKey: string, t: number, exitCode: number | undefined) => void
   /** Moves time on; returns what resolved or was given up. */

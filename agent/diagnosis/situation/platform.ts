@@ -4,7 +4,7 @@ export type Vendor = 'nvidia' | 'amd' | 'intel' | 'apple'
 
 const AMD =
   /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm(?:\d|_Host)?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\brocBLAS\b|\bTensile\b|\bamdsmi\b|\bROCk module\b|\bHSA_STATUS_|\brocdevice\.cpp|\bhipify\b|\brccl\b|\bHIP failure/i
-/** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
+/** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA are in texts of PyTorch for AMD too. */
 const SHARED_NAMES =
   /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error|Torch not compiled with CUDA enabled/gi
 /** RCCL keeps the words of NCCL. */

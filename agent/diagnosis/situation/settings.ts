@@ -1,4 +1,4 @@
-// Settings in force and what was tried already: flags and environment variables as they stand in the text.
+// Settings in force and what was tried already: flags and environment variables as they are in the text.
 
 const QUOTE = '[\'"`]'
 /** How a value follows its name: `--flag value`, `'--flag', 'value'`, `--flag=value`, `flag=value`, `NAME=value`, `environ["NAME"] = value`, `"flag": value`, and "flag to value" in prose. */

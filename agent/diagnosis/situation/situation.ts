@@ -81,7 +81,7 @@ const situationOf = (text: string, read: Reading, vendor: Reading['vendor']): Si
   },
 })
 
-/** The situation for any line of a text: the fault's own line names the vendor more surely than what stands around it on a host with several. */
+/** The situation for any line of a text: the fault's own line names the vendor more surely than what is around it on a host with several. */
 function readAround(text: string, knowledge: Knowledge, place: Place): (own: string) => Situation {
   const read = readingOf(text, knowledge, place)
   const byVendor = new Map<Situation['vendor'], Situation>()

@@ -1,4 +1,4 @@
-// Names that stand in a text and that a command can carry: GPU, container, pod, job, unit, image, script, model.
+// Names that are in a text and that a command can carry: GPU, container, pod, job, unit, image, script, model.
 import type { Knowledge } from './knowledge.ts'
 import { group as first } from './versions.ts'
 

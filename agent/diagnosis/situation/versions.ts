@@ -1,4 +1,4 @@
-// Versions that stand in a text: of the driver, of CUDA as the driver and as the program has it, of Python, PyTorch and the libraries.
+// Versions that are in a text: of the driver, of CUDA as the driver and as the program has it, of Python, PyTorch and the libraries.
 
 export type Versions = {
   /** Of the NVIDIA kernel driver: 550.90.05. */

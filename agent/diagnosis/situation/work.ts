@@ -14,9 +14,9 @@ export const smaller = ({ text }: { readonly text: string }): string =>
   /\bAWQ\b|GPTQ|\bFP8\b|NVFP4|\bint4\b|\bw[48]a\d|quantization[="': ]{1,3}(?!None)['"]?[a-z]|load_in_[48]bit/i.test(text) ? 'smaller' : 'quantized'
 
 const RANKS = /\(RayWorker\w{0,10}\b|\bTP ?[1-9]\b|\bVllmWorker(?:Process)?\b|\(Worker_TP[1-9]|\brank ?[1-9]\d?\b/
-/** A server whose model lies on several GPUs: other ranks than the first speak, or the failure is on another GPU than the first. */
+/** A server whose model is on several GPUs: other ranks than the first speak, or the failure is on another GPU than the first. */
 export const manyWorkers = ({ text }: { readonly text: string }, { gpu_index: gpu }: { readonly gpu_index?: number }): boolean =>
   (gpu ?? 0) > 0 || RANKS.test(text)
 
-/** The program computed: a bar that moves, a loss or a step stands in the text. */
+/** The program computed: a bar that moves, a loss or a step is in the text. */
 export const ran = (text: string): boolean => /[1-9]\d?%\|[^\n]{0,160}(?:it\/s|s\/it)|\b(?:loss|step|iter(?:ation)?|epoch)s?\b['"]?[ =:[]{1,3}\d/i.test(text)

@@ -21,14 +21,14 @@ export type OpenTraceback = {
   /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
   waiting: { readonly frame: Frame } | undefined
   half: string
-  /** What stood before the exception in its line. */
+  /** What was before the exception in its line. */
   head: string
   indent: number
   /** The assertion in the source line that was read last. */
   asserted: string
   foreign: number
   skip: boolean
-  /** The frames stand below the exception, under a heading of their own. */
+  /** The frames are below the exception, under a heading of their own. */
   stack: boolean
 }
 

@@ -20,7 +20,7 @@ import type { Raised, Traceback } from './traceback.ts'
 const TAIL_LINES = 24
 const TAIL_LENGTH = 400
 const MESSAGE_LENGTH = 2_000
-/** Lines of others that may stand between two frames before the traceback counts as cut. */
+/** Lines of others that may be between two frames before the traceback counts as cut. */
 const FOREIGN_LINES = 12
 /** Of all that a text holds, the first and the last. */
 const FIRST_KEPT = 24
@@ -31,7 +31,7 @@ const WRITERS = 256
 const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original exception was|was never retrieved|^future: <Task |Exception ignored/
 /** A logger that stamps each line of a record: the same stamp is the same record. */
 const headOf = ({ raw, text, record }: ReadLine): string => (record && raw.endsWith(text) ? raw.slice(0, raw.length - text.length) : '')
-/** What it says itself stands in its message. */
+/** What it says itself is in its message. */
 const ASSERTED = /^\s*(?:-{2,}> ?\d{1,6} {1,40})?(assert [^,"']{3,160})$/
 const IS_WARNING = /Warning$/
 /** What Python prints below a frame: its line, and the marks under it. */
@@ -123,7 +123,7 @@ export function createTracebackReader(): TracebackReader {
         return true
       }
       case 'frame': {
-        // The first half of its path stood in the line above.
+        // The first half of its path was in the line above.
         const half = current?.half ?? ''
         const frame = half === '' || /^(?:[/~<]|[A-Za-z]:)/.test(token.frame.file) ? token.frame : { ...token.frame, file: `${half}${token.frame.file}` }
         let one = current
@@ -235,7 +235,7 @@ export function createTracebackReader(): TracebackReader {
       current.stack = false
       return true
     }
-    // Its exception stands above it.
+    // Its exception is above it.
     if (current.stack && current.blocks.at(-1)?.raised !== undefined) {
       if (current.link !== 'inner') return other()
       newBlock(current, 'inner')

@@ -3,7 +3,7 @@
 export type Frame = {
   readonly file: string
   readonly line: number | undefined
-  /** The function; undefined for a syntax error, which stands in no function. */
+  /** The function; undefined for a syntax error, which is in no function. */
   readonly name: string | undefined
   /** The line of source that Python prints below it, where it does. */
   readonly code?: string
@@ -38,9 +38,9 @@ export type Traceback = {
   readonly rank: number | undefined
   readonly pid: number | undefined
   readonly blocks: readonly Block[]
-  /** What stood before it: the rest of the header's line, else the line above. */
+  /** What was before it: the rest of the header's line, else the line above. */
   readonly lead: string
-  /** Python's own header stands above its outermost frame. */
+  /** Python's own header is above its outermost frame. */
   readonly headed: boolean
   /** Python says itself that it went on: exceptions in destructors, in logging, at exit. */
   readonly ignored: boolean

@@ -1,4 +1,4 @@
-// Questions typed at a prompt, and the bare values that came back: their names stand only in the question above. `docker inspect --format`, `echo $?`, expressions of Python.
+// Questions typed at a prompt, and the bare values that came back: their names are only in the question above. `docker inspect --format`, `echo $?`, expressions of Python.
 // An answer is read with its names: `137 false` as what inspect prints without a format, `False` as `torch.cuda.is_available() = False`.
 
 /** What the line below must look like, and how it reads with its names. */
@@ -7,7 +7,7 @@ type Question = {
   readonly named: (values: readonly string[]) => string
   /** Several containers give a line each; the other questions one. */
   readonly lines?: number
-  /** What the command itself prints first may stand between. */
+  /** What the command itself prints first may be between. */
   readonly within?: number
 }
 

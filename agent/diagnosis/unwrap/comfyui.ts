@@ -6,7 +6,7 @@ const MESSAGE = /^[-*] \*\*Exception Message:\*\* ?(.{0,2000})$/
 const STACK = /^#{1,4} Stack Trace\s*$/
 const FENCE = /^`{3,}\w{0,10}\s*$/
 const FRAME = /^\s{0,8}File "/
-/** A message may have several lines, and a blank line and the fence stand before the frames. */
+/** A message may have several lines, and a blank line and the fence are before the frames. */
 const [TO_STACK, TO_FRAMES, MOST_FRAMES] = [40, 4, 400]
 const SECTION = /^#{1,4} (?:System Information|Devices|Logs|Attached Workflow|Additional Context)\b/
 const ITEM = /^[-*] /

@@ -1,4 +1,4 @@
-// Logs that lie in JSON: a line an object, as engines and collectors keep what a container prints, and notebooks with the outputs of their cells.
+// Logs that are in JSON: a line an object, as engines and collectors keep what a container prints, and notebooks with the outputs of their cells.
 
 /** What is read of a line; undefined where the line is not of this form. */
 export type Unwrap = (line: string) => string | undefined
@@ -17,7 +17,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
 
 /** Where a collector keeps the printed line: Docker's json-file, journalctl -o json, Google Cloud. */
 const FIELDS = ['log', 'MESSAGE', 'textPayload'] as const
-/** Fluent Bit, Vector, Promtail and CloudWatch keep it in a field that loggers have too; beside it stands where it came from. */
+/** Fluent Bit, Vector, Promtail and CloudWatch keep it in a field that loggers have too; beside it is where it came from. */
 const SHARED_FIELDS = ['message', 'line', 'msg'] as const
 const FROM = ['kubernetes', 'container_name', 'container_id', 'source_type', 'logStreamName', 'logStream', 'ingestionTime', 'stream', 'docker'] as const
 

@@ -3,7 +3,7 @@ import { splitPrefix } from '../../text/line-prefix.ts'
 import { literalPattern } from '../../text/pattern.ts'
 import type { Unwrap } from './json.ts'
 
-/** What stands at the beginning of a line where nothing stands before it. */
+/** What is at the beginning of a line where nothing is before it. */
 const BEGINS =
   /^(?:Traceback \(most recent call last\)| {2}File "|Fatal Python error|(?:[\w.]{1,80})?(?:Error|Exception|Interrupt|Exit)(?:: |$)|Segmentation fault|Killed$|Aborted|Bus error|terminate called|thread '|panic: |goroutine \d|slurmstepd: |srun: |NVRM: |\[rank\d{1,6}\]: |\*\*\* |Signal: |Process \S{1,60}:$|(?:\/|bash: |sh: )[^ ]{0,120}: line \d)/
 const TRACEBACK = 'Traceback (most recent call last)'

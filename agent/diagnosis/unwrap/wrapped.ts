@@ -31,7 +31,7 @@ function goesOn(lines: readonly string[], at: number): boolean {
 /** Only a break inside a word shows that it was the terminal's. */
 const insideWord = (lines: readonly string[], at: number): boolean => /[a-z]$/.test(lines[at] ?? '') && /^[a-z]/.test(lines[at + 1] ?? '')
 
-/** Each line keeps its number: what is put together stands in its first line, and the others are empty. */
+/** Each line keeps its number: what is put together is in its first line, and the others are empty. */
 export function withoutWraps(lines: readonly string[]): readonly string[] {
   const broken = lines.flatMap((line, at) => (line.length >= NARROWEST && goesOn(lines, at) ? [at] : []))
   const widths = new Set(broken.filter((at) => insideWord(lines, at)).map((at) => lines[at]?.length))

@@ -17,7 +17,7 @@ export async function knownNames({ files, env, config }: Pick<Surroundings, 'fil
     const [name, , uid, , comment] = line.split(':')
     if (name === undefined || uid === undefined || Number(uid) < FIRST_USER || Number(uid) >= NOBODY) continue
     users.add(name)
-    // The name in full, as it stands before the first comma.
+    // The name in full, as it is before the first comma.
     const full = comment?.split(',')[0]?.trim() ?? ''
     if (full !== '') users.add(full)
   }

@@ -37,7 +37,7 @@ const scalarOf = (value: unknown, source: string | undefined): Scalar => {
 const tagOf = (tag: string | undefined): Pick<Part, 'tag'> => (tag === '!reset' ? { tag: 'reset' } : tag === '!override' ? { tag: 'override' } : {})
 const isMergeKey = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
 
-/** What each alias stands for: the last anchor of its name before it. In one pass, as the library's own answer walks the whole file for each. */
+/** What each alias means: the last anchor of its name before it. In one pass, as the library's own answer walks the whole file for each. */
 function targetsOf(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>()
   const targets = new Map<Alias, Node>()

@@ -50,7 +50,7 @@ export function keyProblems(root: Part): readonly Problem[] {
         status: 'fail',
         file: root.file,
         line: root.line,
-        message: 'services stand at the top, the format of Compose files before 2016: they must be below the key services',
+        message: 'services are at the top level, the format of Compose files before 2016: they must be below the key services',
         remedy: 'Write `services:` as the first line and indent all that follows by two spaces.',
       },
     ]

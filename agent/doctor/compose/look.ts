@@ -28,7 +28,7 @@ export const upCommand = ({ files }: ComposeProject, service: string): string =>
   `docker compose ${files.map((file) => `-f ${quoted(file)}`).join(' ')} up -d ${service}`
 
 /**
- * `yaml` is exactly what to write. Where the service has that key already it is changed, as a key may stand only once; `instead`: an item of
+ * `yaml` is exactly what to write. Where the service has that key already it is changed, as a key may be only once; `instead`: an item of
  * it in whose place it comes.
  */
 export function write(service: ComposeService, project: ComposeProject, why: string, yaml: string, instead?: Place): Remedy {

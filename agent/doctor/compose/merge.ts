@@ -24,7 +24,7 @@ export function byName(part: Part): Part {
   return { kind: 'map', file: part.file, line: part.line, entries }
 }
 
-/** Under which a later element takes an earlier one's place; undefined: all stand beside each other. */
+/** Under which a later element takes an earlier one's place; undefined: all are beside each other. */
 function sameness(key: string | undefined, item: Part): string | undefined {
   const target = textOf(entriesOf(item).get('target'))
   if (key === 'volumes' || key === 'devices') {

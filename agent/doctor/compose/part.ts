@@ -23,7 +23,7 @@ const NONE: ReadonlyMap<string, Part> = new Map()
 export const entriesOf = (part: Part | undefined): ReadonlyMap<string, Part> => (part?.kind === 'map' ? part.entries : NONE)
 export const itemsOf = (part: Part | undefined): readonly Part[] => (part?.kind === 'list' ? part.items : [])
 
-/** What lies there; undefined where nothing does. */
+/** What is there; undefined where nothing does. */
 export function at(part: Part | undefined, ...path: readonly string[]): Part | undefined {
   let here = part
   for (const key of path) here = entriesOf(here).get(key)

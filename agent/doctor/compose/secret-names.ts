@@ -5,7 +5,7 @@ const WORDS = new Set(['PASSWORD', 'PASSWD', 'PASS', 'PWD', 'PASSPHRASE', 'SECRE
 /** A key that need not be hidden, or a name of something else. */
 const PUBLIC =
   /PUBLIC|KEY_?(?:FILE|PATH|NAME|ID|PREFIX|TYPE|ALGORITHM)|SORT_?KEY|PRIMARY_?KEY|FOREIGN_?KEY|(?:PAD|EOS|BOS|UNK|STOP|MASK|SPECIAL|MAX|MIN|NEW|ALLOW|REQUIRE|ENABLE|DISABLE|USE)_/
-/** Of what cannot be secret: flags, small numbers, paths, words for nothing, and what stands for a value that is yet to come. */
+/** Of what cannot be secret: flags, small numbers, paths, words for nothing, and what means a value that is yet to come. */
 const HARMLESS =
   /^(?:true|false|yes|no|on|off|none|null|nil|empty|dummy|na|n\/a|not[-_ ]?(?:needed|used|required)|no[-_ ]?key(?:[-_ ]required)?|sk-no-key-required|[x*.]+|<.*>|your[-_ ].*|\d{1,5}|\.{0,2}\/[\w./-]*|file:.*)$/i
 

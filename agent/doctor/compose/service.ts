@@ -8,7 +8,7 @@ import { parseEnvFile, type Variables } from './variables.ts'
 export type EnvValue = Place & {
   /** undefined: it depends on a variable that is not set here. */
   readonly value?: string
-  /** What stands in the compose file itself, defaults of variables too; undefined: it is in an env_file, or comes from outside. */
+  /** What is in the compose file itself, defaults of variables too; undefined: it is in an env_file, or comes from outside. */
   readonly literal?: string
 }
 export type ComposeService = Place & {

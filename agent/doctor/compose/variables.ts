@@ -18,7 +18,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*/
 const OPERATOR = /^:?[-?+]/
 const MAX_DEPTH = 16
 
-/** Where the brace that stands open before `from` is closed; -1: nowhere. */
+/** Where the brace that is open before `from` is closed; -1: nowhere. */
 function closing(text: string, from: number): number {
   let open = 1
   for (let at = from; at < text.length; at++) {

@@ -4,7 +4,7 @@ export type CacheFolder = {
   /** The variable that names it; `HOME` where it is a default. */
   readonly by: string
   readonly path: string
-  /** Models lie there: large, and read at each start. */
+  /** Models are there: large, and read at each start. */
   readonly models: boolean
   /** Set on purpose, or where PyTorch would put it. */
   readonly set: boolean

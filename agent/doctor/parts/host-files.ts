@@ -1,4 +1,4 @@
-// Files of the host, or of a container's root, as checks read them: bounded, below a chosen root, and safe against what lies in a hostile file system.
+// Files of the host, or of a container's root, as checks read them: bounded, below a chosen root, and safe against what is in a hostile file system.
 import { constants, type Stats } from 'node:fs'
 import { access, open, readdir, readlink, stat, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -23,7 +23,7 @@ export function parseMounts(text: string): readonly Mount[] {
   })
 }
 
-/** The last one counts where several lie over each other. */
+/** The last one counts where several are over each other. */
 export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
   let best: Mount | undefined
   for (const mount of mounts) {

@@ -36,7 +36,7 @@ async function readGpu(files: HostFiles, address: string, screens: ReadonlySet<s
   // A sleeping card is not woken up for this.
   const sleeps = (await files.readText(`${at}/power/runtime_status`))?.trim() === 'suspended'
   const head = sleeps ? undefined : await files.readText(`${at}/config`, 4).catch(() => undefined)
-  // Ones are no UTF-8; the vendor's number 10de, as it stands there, is not ones only.
+  // Ones are no UTF-8; the vendor's number 10de, as it is there, is not ones only.
   return { address, ...(driver === undefined ? {} : { driver }), gone: head === '\ufffd\ufffd\ufffd\ufffd', drivesScreen: screens.has(address) }
 }
 

@@ -1,7 +1,7 @@
 // /etc/wsl.conf and .wslconfig as WSL reads them (src/shared/configfile/configfile.cpp of microsoft/WSL): sections, keys without regard to case, the first of a key counts.
 import type { HostFiles } from './host-files.ts'
 
-/** By `section.key`, in lower case; `key` alone where it stands before any section. */
+/** By `section.key`, in lower case; `key` alone where it is before any section. */
 export type WslSettings = ReadonlyMap<string, string>
 
 export function parseWslSettings(text: string): WslSettings {

@@ -1,4 +1,4 @@
-// Where the figures lie in amdgpu's table `gpu_metrics`, by the revision in its header (Linux drivers/gpu/drm/amd/include/kgd_pp_interface.h, naturally aligned C structs).
+// Where the figures are in amdgpu's table `gpu_metrics`, by the revision in its header (Linux drivers/gpu/drm/amd/include/kgd_pp_interface.h, naturally aligned C structs).
 
 /** Offset and width in bytes; little endian, and all bits set means that the firmware does not tell. */
 export type Place = readonly [offset: number, width: 1 | 2 | 4 | 8]

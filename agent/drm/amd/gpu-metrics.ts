@@ -37,7 +37,7 @@ function readAttributes(table: Buffer): Raw | string {
     const id = (code >> 10) & 0x3ff
     const field = ATTRIBUTES.get(id)
     const residency = RESIDENCY_ATTRIBUTES.get(id)
-    // The first value stands for all: dies of a card, engines of a kind.
+    // The first value means all: dies of a card, engines of a kind.
     const value = field === undefined && residency === undefined ? undefined : readPlace(table, [at, width])
     if (value !== undefined && field !== undefined) fields.set(field, value)
     if (value !== undefined && residency !== undefined) residencies.set(residency, value)

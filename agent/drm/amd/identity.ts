@@ -52,7 +52,7 @@ export const identity = identityCollector('amd', ({ files, device, slot }) => ({
   serial: textOr(files, `${device}/serial_number`),
 }))
 
-/** Partitions of a card, which power, temperature and activity do not tell apart. */
+/** Partitions of a card, which power, temperature and activity do not distinguish. */
 export const partitions: CardCollector = {
   id: 'partitions',
   rate: 'rare',

@@ -32,7 +32,7 @@ const toldElsewhere = (value: number | Failure, path: string): number | Failure 
     ? failureOf(path, -3, 'not_supported', `${path} is 0: this part of the card does not report it; on a card with two dies the other one does`)
     : value
 
-/** A figure of the table in the unit of the file that it stands in for. */
+/** A figure of the table in the unit of the file that it replaces. */
 const scaled = (value: number | Failure, scale: number): number | Failure => (isFailure(value) ? value : value * scale)
 
 export const power: CardCollector = {

@@ -51,7 +51,7 @@ export function createKfd(files: Files, sys: string): Kfd {
       const uniqueId = property('unique_id')
       const domain = Number(property('domain'))
       const own = slotOf(domain, location)
-      // Partitions of a card have its unique_id; the first of them stands at the card's address.
+      // Partitions of a card have its unique_id; the first of them is at the card's address.
       const slot = uniqueId === '0' ? own : (cardOf.get(uniqueId) ?? own)
       cardOf.set(uniqueId, slot)
       found.push({ gpuId: isFailure(id) ? '' : id, slot, target: Number(property('gfx_target_version')), uniqueId })

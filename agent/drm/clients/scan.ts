@@ -1,4 +1,4 @@
-// Which descriptors of which processes are open graphics cards. All processes are looked through seldom, the descriptors found are read more often.
+// Which descriptors of which processes are open graphics cards. All processes are looked through rarely, the descriptors found are read more often.
 import { isFailure, type Files } from '../files.ts'
 import { parseFdinfo, type Fdinfo } from './fdinfo.ts'
 import type { Sleepers } from './sleepers.ts'
@@ -9,7 +9,7 @@ const LOOK_MS = 10_000
 const [LOOK_AGAIN_MS, LOOK_AGAIN_MOST_MS] = [60_000, 240_000]
 /** amdgpu up to Linux 6.12 walks all buffers of a client under a lock for each read. */
 const READ_MS = 2_000
-/** With more clients than this they are read more seldom: each costs some 30 µs. */
+/** With more clients than this they are read more rarely: each costs some 30 µs. */
 const FEW_CLIENTS = 32
 const READ_MANY_MS = 5_000
 const MOST_PROCESSES = 20_000

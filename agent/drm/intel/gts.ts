@@ -40,7 +40,7 @@ function xeGts({ files, device }: Card): readonly Gt[] {
 
 function i915Gts({ files, folder, integrated }: Card): readonly Gt[] {
   const names = files.list(`${folder}/gt`).filter((name) => /^gt\d+$/.test(name))
-  // Before Linux 5.18 the figures of the only GT stand in the card's own folder.
+  // Before Linux 5.18 the figures of the only GT are in the card's own folder.
   if (names.length === 0)
     return [
       {

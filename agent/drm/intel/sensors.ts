@@ -18,7 +18,7 @@ import { gtsOf } from './gts.ts'
 const missing = (card: Card, what: string): Failure =>
   failureOf(`${card.device} ${what}`, -1, 'not_supported', `this card and kernel have no ${what} in their hwmon folder`)
 
-/** Of the card as a whole where its counter runs, else of the package; a counter that some cards have stands at 0. In µJ. */
+/** Of the card as a whole where its counter runs, else of the package; a counter that some cards have is at 0. In µJ. */
 function energyOf(card: Card, hwmon: string): () => number | Failure {
   const all = channels(card, hwmon, 'energy')
   const order = [...all.filter(({ label }) => label === 'card' || label === ''), ...all.filter(({ label }) => label === 'pkg')]

@@ -21,7 +21,7 @@ export const load: CardCollector = {
   },
 }
 
-/** The memory's clock stands in a folder that only root may read. */
+/** The memory's clock is in a folder that only root may read. */
 const emcPath = ({ roots }: Card): string => `${roots.sys}/kernel/debug/bpmp/debug/clk/emc/rate`
 
 export const clocks: CardCollector = {

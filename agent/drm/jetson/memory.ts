@@ -26,7 +26,7 @@ export function nvmapClients(text: string): { readonly rows: readonly ProcessRow
   return { rows: [...bytes].map(([pid, held]) => ({ pid, type: 'C', bytes: held })), totalBytes }
 }
 
-/** nvmap's list is for root; the sum stands in /proc/meminfo of its kernels. */
+/** nvmap's list is for root; the sum is in /proc/meminfo of its kernels. */
 function taken(card: Card): number | Failure {
   const told = meminfoBytes(card.files, card.roots, 'NvMapMemUsed')
   if (told !== undefined) return told

@@ -33,6 +33,6 @@ export function nameInPciIds(id: string, revision = ''): string | undefined {
   const maker = /^\n[0-9a-f]{4} {2}(.+)$/m.exec(section)?.[1]?.split(/[ ,]/)[0] ?? ''
   const name = new RegExp(`^\\t${device} {2}(.+)$`, 'm').exec(section)?.[1]
   if (name === undefined) return undefined
-  // `Navi 48 [Radeon RX 9070/9070 XT]`: what is sold stands in brackets.
+  // `Navi 48 [Radeon RX 9070/9070 XT]`: what is sold is in brackets.
   return `${maker === 'Advanced' ? 'AMD' : maker} ${/\[([^\]]+)\]/.exec(name)?.[1] ?? name}`.trim().slice(0, MAX_NAME)
 }

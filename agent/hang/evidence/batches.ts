@@ -65,7 +65,7 @@ export function withBatches(entries: readonly Recorded[], lost: boolean): Op[] {
     else group.open = [entry]
     places.set(entry, ops.push(op.p2p ? op : { ...op, seq: op.seq - group.transfers }) - 1)
   }
-  // It stands inside of the batch: what closes it is not recorded yet. Sends and receives of one count are one batch.
+  // It is inside of the batch: what closes it is not recorded yet. Sends and receives of one count are one batch.
   for (const { open } of groups.values()) if (open.length > 1 && open.every(({ op, transfers }) => op.p2p && transfers !== undefined)) replace(open, undefined)
   const open = (op: Op): boolean => lost && !op.p2p && (groups.get(op.group)?.transfers ?? 0) > 0
   return ops.flatMap((op) => (op === undefined ? [] : [open(op) ? { ...op, uncounted: true as const } : op]))

@@ -30,7 +30,7 @@ function members(text: unknown): readonly number[] {
   return Array.from(text.matchAll(/\d{1,7}/g), ([number]) => Number(number))
 }
 
-/** Every group of the dump by its name. Gloo writes all of them under an empty name, so only that of everybody can be told. */
+/** Every group of the dump by its name. Gloo writes all of them under an empty name, so only that of everybody can be known. */
 function groupsOf(top: Fields): ReadonlyMap<string, Group> {
   const config = isFields(top['pg_config']) ? top['pg_config'] : {}
   return new Map(

@@ -60,7 +60,7 @@ export function readFileInto({ path, name, bytes }: { readonly path: string; rea
   evidence.sources.add(known.name)
 }
 
-/** Adds what lies below the folder to the evidence. Throws where the folder itself cannot be read. */
+/** Adds what is below the folder to the evidence. Throws where the folder itself cannot be read. */
 export function readFolder(folder: string, evidence: Evidence): void {
   const complain = (text: string): void => {
     if (evidence.problems.length < MOST_PROBLEMS) evidence.problems.push(text)

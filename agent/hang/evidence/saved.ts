@@ -5,7 +5,7 @@ import type { Evidence, Op, RankEvidence } from '../model.ts'
 import { EvidenceError, headText, jsonOf, type EvidenceReader } from './definition.ts'
 
 const FORMAT = 1
-/** Of one rank; the newest say where it stands. */
+/** Of one rank; the newest say where it is. */
 const MOST_OPS = 128
 const MOST_FRAMES = 24
 const MOST_RANKS = 4_096

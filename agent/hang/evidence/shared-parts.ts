@@ -1,4 +1,4 @@
-// Shapes and call sites of a dump's entries, each kept once: a few hundred of them stand in thousands of entries, of every rank alike.
+// Shapes and call sites of a dump's entries, each kept once: a few hundred of them are in thousands of entries, of every rank alike.
 import { isFields, isList } from '../../allocator/snapshot/fields.ts'
 import type { Frame, Op } from '../model.ts'
 import { opName } from './ops.ts'
@@ -92,7 +92,7 @@ export function createSharedParts(): SharedParts {
     // Where the text is cut, it does not say all sizes.
     return inputs.length >= 400 || outputs.length >= 400 ? make() : kept(shapes, `${inputs}\n${outputs}\n${ins}\n${outs}`, make)
   }
-  // A list that stands in many entries is the same one where the reader of the pickle gives it so.
+  // A list that is in many entries is the same one where the reader of the pickle gives it so.
   const stacksRead = new Map<readonly unknown[], readonly Frame[]>()
   const names = new Map<unknown, Called>()
   const shapesRead = new Map<unknown, { readonly parts: Parts; readonly shapes: Shapes }[]>()

@@ -37,7 +37,7 @@ function rankFinder(job: Job): (place: string) => number | undefined {
 }
 
 export type Counts = {
-  /** Nothing was launched by anybody between two answers so many seconds apart; 0 where something was; undefined where it cannot be told. */
+  /** Nothing was launched by anybody between two answers so many seconds apart; 0 where something was; undefined where it cannot be known. */
   readonly frozenSeconds: number | undefined
   /** Two answers without a time have the same counts. */
   readonly unchanged: boolean

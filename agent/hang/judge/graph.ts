@@ -10,7 +10,7 @@ export type Blocker = {
   readonly why: 'dead' | 'absent' | 'behind' | 'disagrees' | 'joined'
 }
 
-/** A rank that stands in something of its own, by its stack: it does not wait for the others whatever its GPU has left to do. */
+/** A rank that is in something of its own, by its stack: it does not wait for the others whatever its GPU has left to do. */
 export function isAway(job: Job, rank: number): boolean {
   const standing = standingOf(job.of(rank))
   return standing !== undefined && !waitsForOthers(standing) && standing.kind !== 'code'

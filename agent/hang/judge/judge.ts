@@ -183,7 +183,7 @@ function whileMoving(job: Job, movement: Movement): Answer {
 
 /** What a rank seems to do, too, that waits for others in a library that nobody here knows. */
 const MAY_WAIT: ReadonlySet<Doing> = new Set(['lock', 'network', 'code', 'unknown'])
-/** Ranks on other hosts are not seen, and all that are stand at one line. */
+/** Ranks on other hosts are not seen, and all that are are at one line. */
 function mayWaitForUnseen(job: Job): boolean {
   if ((job.evidence.worldSize ?? 0) <= job.evidence.ranks.size) return false
   const places = new Set([...standsOf(job, job.ranks).values()].map(({ file, line }) => `${file}:${line}`))
@@ -197,7 +197,7 @@ function isIdleServer(job: Job, ranks: readonly number[]): boolean {
   return [...doingsOf(job, ranks).values()].every((doing) => doing === 'requests')
 }
 
-/** One process has nobody to be compared with: where it stands and what it does there is the answer. */
+/** One process has nobody to be compared with: where it is and what it does there is the answer. */
 function ofOne(job: Job, movement: Movement): Answer | undefined {
   const [rank, ...others] = job.ranks
   if (rank === undefined || others.length > 0 || movement.state === 'ended' || standingOf(job.of(rank)) === undefined) return undefined
@@ -224,7 +224,7 @@ function ofOne(job: Job, movement: Movement): Answer | undefined {
   })
 }
 
-/** Without anything that says that it stands still, a rank that waits is what every running job shows. */
+/** Without anything that says that it does not move, a rank that waits is what every running job shows. */
 export function judge(evidence: Evidence): Answer {
   const job = jobOf(evidence)
   const movement = movementOf(job)
@@ -238,7 +238,7 @@ export function judge(evidence: Evidence): Answer {
   const root = rootOf(job, culprits)
   const waitsByStack = job.ranks.filter((rank) => waitsForOthers(standingOf(job.of(rank)))).length
   const nobodyWaits = waitsByStack < 2 && waiting.length === 0 && movement.state !== 'ended' && found === undefined
-  // All of them stand in something of their own, as when the storage of all is gone.
+  // All of them are in something of their own, as when the storage of all is gone.
   if (nobodyWaits && job.evidence.silence !== undefined && movement.state === 'still') {
     const slow = isSlowPhase(job, movement, job.ranks)
     return answer(job, {

@@ -1,4 +1,4 @@
-// Whether the job stands still or goes on, and by what that is known.
+// Whether the job does not move or goes on, and by what that is known.
 import type { Confidence } from '../model.ts'
 import { countsOf } from './counts.ts'
 import { gpuState, ranksIn } from './gpus.ts'
@@ -7,7 +7,7 @@ import { standingOf, waitsForOthers } from './places.ts'
 import { andList, counted } from '../../text/grammar.ts'
 
 export type Movement = {
-  /** `ended`: watchdogs or libraries gave up; `still`: no rank moves; `moves`: a rank works; `open`: cannot be told. */
+  /** `ended`: watchdogs or libraries gave up; `still`: no rank moves; `moves`: a rank works; `open`: cannot be known. */
   readonly state: 'ended' | 'still' | 'moves' | 'open'
   readonly confidence: Confidence
   readonly evidence: readonly string[]
@@ -75,7 +75,7 @@ export function movementOf(job: Job): Movement {
       confidence: 'likely',
       evidence: [
         ...(silence === undefined ? [] : [`no progress for ${Math.round(silence.seconds)} s`]),
-        `${ranksText(still)} ${still.length === 1 ? 'stands' : 'stand'} at the same place in every look`,
+        `${ranksText(still)} ${still.length === 1 ? 'is' : 'are'} at the same place in every look`,
       ],
     }
   const spinning = ranksIn(job, 'spins')

@@ -31,7 +31,7 @@ function blockerOf(job: Job, rank: number, mine: Transfer): Blocker[] {
   const other = from === rank ? to : from
   if (other === undefined || other === rank) return []
   if (job.dead(other)) return [{ rank: other, why: 'dead' }]
-  // Of a rank without a dump nobody knows what it has issued; where it stands may say it.
+  // Of a rank without a dump nobody knows what it has issued; where it is may say it.
   if ((job.of(other)?.ops?.length ?? 0) === 0) return standingOf(job.of(other)) === undefined ? [] : [{ rank: other, why: 'absent' }]
   const theirs = counterpart(job, rank, mine, other)
   if (theirs === undefined) return []

@@ -122,7 +122,7 @@ export function doingOf(me: RankEvidence | undefined, standing: Standing | undef
 /** It burns CPU time in no system call; on a host with more programs than cores it gets less than a whole core. */
 const busy = (me: RankEvidence | undefined): boolean => (me?.process?.cpuShare ?? 0) > (me?.process?.state === 'R' ? 0.1 : 0.5)
 
-/** The main thread has the GIL and stands in a call outside of Python. */
+/** The main thread has the GIL and is in a call outside of Python. */
 function holdsGilLong(me: RankEvidence | undefined): boolean {
   return me !== undefined && me.still === true && mainThread(me.threads)?.holdsGil === true && (me.process?.syscall ?? '') !== ''
 }

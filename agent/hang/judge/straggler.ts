@@ -5,7 +5,7 @@ import type { Job } from './job.ts'
 
 /** So much of its time a rank must cost the others, above what the middle rank costs, to be worth naming. */
 export const STRAGGLER_SHARE = 0.05
-/** Less is worth naming where it stands out: so many times what the next one costs, and more than ranks of healthy jobs differ by chance. */
+/** Less is worth naming where it is out: so many times what the next one costs, and more than ranks of healthy jobs differ by chance. */
 const LEAST_SHARE = 0.03
 /** Beside one that is slow, another one costs less, as its delays hide behind those of the first. */
 const SECOND_SHARE = 0.02

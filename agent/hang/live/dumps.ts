@@ -1,5 +1,5 @@
 // Flight Recorder dumps that the ranks of a running job have written: found by what their environment says, copied at once since they
-// go with the container, and read. Only dumps of this run count, written since the job stands still.
+// go with the container, and read. Only dumps of this run count, written since the job does not move.
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { bytesText } from '../../text/bytes.ts'

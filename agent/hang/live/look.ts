@@ -1,5 +1,5 @@
 // Looks at running processes and those below them: which ranks they are, their stacks, what the kernel says. Twice, so that what moves is
-// told from what stands still. Nothing is stopped and nothing is written.
+// told from what does not move. Nothing is stopped and nothing is written.
 import { setTimeout as pause } from 'node:timers/promises'
 import { hostname } from 'node:os'
 import { messageOf } from '../../text/error.ts'
@@ -98,7 +98,7 @@ function lookAt(pid: number): Look {
 
 const textOf = (thread: Thread | undefined): string => JSON.stringify(thread?.frames ?? [])
 
-/** Where there is no Python, nothing but the kernel says that it stands still. */
+/** Where there is no Python, nothing but the kernel says that it does not move. */
 function stoodStill(first: Look, second: Look): boolean {
   if (second.stacks !== undefined) return first.stacks !== undefined && textOf(first.stacks.main) === textOf(second.stacks.main)
   return first.process?.syscall !== undefined && first.process.syscall === second.process?.syscall && first.cpu === second.cpu

@@ -86,7 +86,7 @@ const ON_DESCRIPTOR: ReadonlySet<string> = new Set([
 const TICKS_PER_SECOND = 100
 
 type Stat = { readonly state: string; readonly parent: number; readonly cpuSeconds: number; readonly started: number }
-/** The name stands in parentheses and may hold anything; the fields follow the last one. */
+/** The name is in parentheses and may hold anything; the fields follow the last one. */
 function statOf(path: string): Stat | undefined {
   const line = text(path)
   if (line === undefined) return undefined

@@ -17,7 +17,7 @@ const LEAST_VERSION = [2, 29, 2] as const
 /** The kernel picks one process of several that share the port: another job may answer. */
 const TRIES = 3
 
-/** `2.29.7`, by the name of the library's file or of the package that it lies in; undefined where neither says. */
+/** `2.29.7`, by the name of the library's file or of the package that it is in; undefined where neither says. */
 export function versionIn(paths: readonly string[], packagesBeside: (folder: string) => readonly string[]): string | undefined {
   for (const path of paths) {
     const own = /libnccl\.so\.(\d+\.\d+\.\d+)$/.exec(path)?.[1]

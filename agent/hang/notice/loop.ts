@@ -14,7 +14,7 @@ export type LoopWatch = {
 
 const LOOKS = 3
 const MOST_SEEN = 16
-/** So many times `hangs.after` must the job be silent (8 min with 20 s), and half of that lies between the first look and the last. */
+/** So many times `hangs.after` must the job be silent (8 min with 20 s), and half of that is between the first look and the last. */
 export const LOOP_SILENT = 24
 const LOOP_SEEN = 12
 /** A loop of Python keeps one core busy, or waits for it on a host with more programs than cores; several cores are a library's work. */

@@ -30,7 +30,7 @@ export type QuietWatch = {
   readonly loops: () => Loop | undefined
 }
 
-/** Looks follow each other ever more seldom: after half of the time that it has been quiet. */
+/** Looks follow each other ever more rarely: after half of the time that it has been quiet. */
 const SHARE = 0.5
 const MOST_AGAIN_MS = 3_600_000
 const HUNG_AGAIN_MS = 45_000

@@ -9,7 +9,7 @@ export type GpuLoad = {
   readonly limitWatts?: number | undefined
 }
 export type SpinWatch = {
-  /** Whether it spins now, since when (Unix ms), and its least memory traffic since then; undefined where that cannot be told. */
+  /** Whether it spins now, since when (Unix ms), and its least memory traffic since then; undefined where that cannot be known. */
   readonly see: (t: number, load: GpuLoad) => { readonly spins: boolean; readonly since: number; readonly memory: number } | undefined
   /** How long it has computed since it was first seen, ms. */
   readonly worked: () => number

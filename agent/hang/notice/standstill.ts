@@ -28,10 +28,10 @@ const LEAST_GAPS = 3
 const KEPT_GAPS = 128
 /** A job is silent when it has said nothing for so many of its usual pauses. */
 const GAPS = 3
-/** Where a job has stood before without hanging it may stand so many times as long. */
+/** Where a job has been before without hanging it may stand so many times as long. */
 const AGAIN = 2
 const MOST_PLACES = 64
-/** Between looks at a silent job: soon again, then seldom. A job that hangs is looked at often enough to meet its dumps: PyTorch waits a minute after its time-out. */
+/** Between looks at a silent job: soon again, then rarely. A job that hangs is looked at often enough to meet its dumps: PyTorch waits a minute after its time-out. */
 const FIRST_AGAIN_MS = 5_000
 const MOST_AGAIN_MS = 120_000
 const HUNG_AGAIN_MS = 45_000
@@ -39,7 +39,7 @@ const HUNG_AGAIN_MS = 45_000
 export function createStandstill(afterMs: number): Standstill {
   let last: number | undefined
   const gaps: number[] = []
-  /** Where it stood in a pause that ended by itself, and how long that was. */
+  /** Where it was in a pause that ended by itself, and how long that was. */
   const harmless = new Map<string, number>()
   let looks: { at: number; place: string; verdict: Found['verdict'] }[] = []
   let nextLook = 0
@@ -78,7 +78,7 @@ export function createStandstill(afterMs: number): Standstill {
       const silent = t - (last ?? t)
       const known = harmless.get(place)
       const agrees = before?.verdict === verdict && before.place === place
-      // What only seems so must be seen twice; and where the job has stood before and gone on, it may stand again.
+      // What only seems so must be seen twice; and where the job has been before and gone on, it may stand again.
       const sure = confidence === 'read' || ((confidence === 'computed' || agrees) && (known === undefined || silent > AGAIN * known))
       hangs ||= verdict === 'hang' && sure
       nextLook = hangs ? t + HUNG_AGAIN_MS : begunAt + Math.min(MOST_AGAIN_MS, FIRST_AGAIN_MS * 2 ** (looks.length - 1))

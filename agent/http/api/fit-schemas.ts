@@ -4,7 +4,7 @@ import { FIT_DTYPES, FIT_OPTIMIZERS, FIT_PARTS, FIT_SHARDS, FIT_VERDICTS } from 
 
 const bytes = z.int().min(0)
 const range = { low_bytes: bytes, likely_bytes: bytes, high_bytes: bytes }
-const total = z.object(range).meta({ id: 'FitRange', description: 'All but rare set-ups lie between low and high.' })
+const total = z.object(range).meta({ id: 'FitRange', description: 'All but rare set-ups are between low and high.' })
 const holder = z.object({ pid: z.int(), process: z.string(), container: z.string().optional(), bytes: bytes }).meta({ id: 'FitHolder' })
 
 const settings = z

@@ -123,7 +123,7 @@ const common = {
   verdict: z.string().min(1),
   confidence: z
     .enum(CONFIDENCES)
-    .describe('Whether the cause stands in the text, follows from figures, or is only likely. Absent from what older versions kept.')
+    .describe('Whether the cause is in the text, follows from figures, or is only likely. Absent from what older versions kept.')
     .optional(),
   facts,
   remedies: z.array(z.object({ text: z.string(), command: z.string().optional() })),

@@ -1,4 +1,4 @@
-// The last lines of a container's log, those after a number that the answer before gave. Who may ask stands in guards.ts.
+// The last lines of a container's log, those after a number that the answer before gave. Who may ask is in guards.ts.
 import type { Hono } from 'hono'
 import type { LogTailAnswer } from '../../model/log-tail.ts'
 import type { Answers } from './incidents.ts'

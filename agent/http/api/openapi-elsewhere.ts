@@ -41,7 +41,7 @@ export function elsewherePaths({ error }: Parts): Readonly<Record<string, unknow
     [EVIDENCE_PATH]: {
       get: {
         operationId: 'getHangEvidence',
-        summary: 'What was found out here within the last 100 s about the ranks of a job that stands still and has ranks on other hosts',
+        summary: 'What was found out here within the last 100 s about the ranks of a job that is stuck and has ranks on other hosts',
         parameters: [MASTER],
         responses: {
           '200': { description: 'Evidence, as `warpwatch hang` saves and reads it', content: { 'application/json': { schema: { type: 'object' } } } },

@@ -1,4 +1,4 @@
-// What may stand in the query and the path of the API's GETs, for its OpenAPI description.
+// What may be in the query and the path of the API's GETs, for its OpenAPI description.
 import * as z from 'zod'
 import { INCIDENT_STATUSES } from '../../model/incident.ts'
 import { JOB_GROUPS } from '../../model/job.ts'

@@ -31,7 +31,7 @@ export type DcgmLabels = {
   readonly gpus: () => ReadonlyMap<string, string>
   /**
    * Label texts of a series of a GPU or MIG instance: one for each holder. A card that is cut into MIG instances has none of its own: what is known of the whole
-   * card stands on each instance, and what is known of instances (`ofInstances`) on them alone.
+   * card is on each instance, and what is known of instances (`ofInstances`) on them alone.
    */
   readonly texts: (labels: Labels, generation: Generation, ofInstances: boolean, more?: Labels) => readonly string[]
 }

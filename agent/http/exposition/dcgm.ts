@@ -10,7 +10,7 @@ export type Alias = { readonly name: DcgmName; readonly key: string }
 
 export type DcgmNames = {
   readonly generations: readonly Generation[]
-  /** All series under other names that a series of ours stands for, at the present version of the labels. */
+  /** All series under other names that a series of ours means, at the present version of the labels. */
   readonly aliasesOf: (series: Series) => readonly Alias[]
 }
 
@@ -30,7 +30,7 @@ export function createDcgmNames(mode: DcgmMode, labels: DcgmLabels): DcgmNames {
       for (const generation of generations) {
         for (const name of dcgm[generation] ?? []) {
           if (isXidName(name.name)) continue // made by xid.ts
-          // A name that 4.9 kept stands once under `both`, or sums would count it twice.
+          // A name that 4.9 kept is once under `both`, or sums would count it twice.
           if (taken.has(name.name) || !matches(name.when, series.labels)) continue
           taken.add(name.name)
           for (const text of labels.texts(series.labels, generation, ofInstances, moreOf(name, series.labels)))

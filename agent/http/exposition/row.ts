@@ -18,7 +18,7 @@ export type Family = {
 
 export type Row = {
   readonly family: Family
-  /** `name{labels} `, what stands before the value. */
+  /** `name{labels} `, what is before the value. */
   readonly prefix: string
   readonly prefixBytes: number
   value: number

@@ -126,7 +126,7 @@ export function createTables(hostname: string): Tables {
       const row = rowOf(subject, labels)
       if (row === undefined) return
       if (kind === 'info') {
-        // The value of an info is always 1; what it says stands in its labels.
+        // The value of an info is always 1; what it says is in its labels.
         const identity = IDENTITY_LABELS[subject]
         for (const label in labels) if (!identity.has(label) && row[label] === undefined && labels[label] !== '') row[label] = labels[label]
         return

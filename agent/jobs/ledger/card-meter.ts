@@ -10,7 +10,7 @@ export type CardLook = {
   readonly ratio?: number
   readonly instances?: ReadonlyMap<string, number>
   readonly instancesAt?: number
-  /** The counter of joules, and the power now, which stands in where there is none. */
+  /** The counter of joules, and the power now, which is in where there is none. */
   readonly counter?: number
   readonly watts?: number
   /** One for each run and instance. */

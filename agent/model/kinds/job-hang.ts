@@ -1,4 +1,4 @@
-// A distributed job stands still, and which rank holds it up is known.
+// A distributed job does not move, and which rank holds it up is known.
 import { defineKind } from './kind.ts'
 
 export const jobHang = defineKind({

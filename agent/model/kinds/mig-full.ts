@@ -3,7 +3,7 @@ import { defineKind } from './kind.ts'
 
 export const migFull = defineKind({
   id: 'mig_full',
-  title: 'MIG instance full while the card has room',
+  title: 'MIG instance full while the card has free memory',
   layer: 'gpu_memory',
   from: 'numbers',
   facts: ['mig_instance', 'used_bytes', 'total_bytes', 'free_bytes', 'retries', 'jobs'],

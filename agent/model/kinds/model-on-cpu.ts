@@ -3,7 +3,7 @@ import { defineKind } from './kind.ts'
 
 export const modelOnCpu = defineKind({
   id: 'model_on_cpu',
-  title: 'A model lies in host memory instead of GPU memory',
+  title: 'A model is in host memory instead of GPU memory',
   layer: 'usage',
   from: 'numbers',
   facts: ['server', 'since_ms', 'offloaded_ratio', 'layers', 'missing_bytes'],

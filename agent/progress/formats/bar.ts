@@ -42,7 +42,7 @@ const generic = (value: number, left: string, right: string): Rate | undefined =
       ? { value, unit: 's/it', of: 'step', secondsEach: value }
       : undefined
 
-/** What stands before the bar, without percent and bar itself. */
+/** What is before the bar, without percent and bar itself. */
 function titleOf(before: string): string {
   return before
     .replace(PERCENT_BAR, '')

@@ -1,4 +1,4 @@
-// Perplexity of llama.cpp, chunk after chunk on one line that never ends: `[1]4.3765,[2]4.9302,[3]5.7950,`. How many there are and how long it takes stands above.
+// Perplexity of llama.cpp, chunk after chunk on one line that never ends: `[1]4.3765,[2]4.9302,[3]5.7950,`. How many there are and how long it takes is above.
 import { durationOf } from '../quantity.ts'
 import type { Observation } from '../observation.ts'
 import type { Format, Line, Read } from './format.ts'

@@ -1,7 +1,7 @@
 // A line that only says which epoch begins: `Epoch 3/8`, `===> Epoch 12`, `Starting epoch 4 of 10`.
 import type { Format, Line, Read } from './format.ts'
 
-/** What stands before it may be anything without a figure, but no other word of an epoch: the best one, the last of the plan. */
+/** What is before it may be anything without a figure, but no other word of an epoch: the best one, the last of the plan. */
 const EPOCH =
   /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s{0,40}[:#=]?\s{0,12}[[(]?\s{0,12}(\d{1,6})(?:\s?[\])])?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?(\d{1,3}(?:\.\d+)?)\s?%[\])]?)?(?:\s{1,4}(?:starts?|started|begins?|began))?[\s=<*#.:|…-]{0,60}$/i
 /** When it began, how long it took. */

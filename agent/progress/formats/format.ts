@@ -9,7 +9,7 @@ export type Line = {
 }
 export type Read = {
   readonly observation: Observation
-  /** What stands behind it on the same line and is a statement of its own. */
+  /** What is behind it on the same line and is a statement of its own. */
   readonly rest?: string
 }
 export type Format = {

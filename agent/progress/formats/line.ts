@@ -26,7 +26,7 @@ function headCounters(fields: readonly Field[], out: Figures, still: ReadonlySet
     field !== undefined && field.key === '' && field.whole && field.unit === undefined && field.total === undefined && !field.aside
   const [first, second] = fields
   if (!bare(first)) return
-  // The step is known by its movement: what stands before it counts the epochs.
+  // The step is known by its movement: what is before it counts the epochs.
   if (bare(second) && out.step === second.value) out.epoch ??= first.value
   if (out.step !== undefined) return
   if (bare(second)) {

@@ -43,7 +43,7 @@ function addressOf(host: string, port: number): { readonly family: number; reado
 const HINTS: Readonly<Record<number, string>> = { 1: ' (it needs CAP_SYS_ADMIN)', 111: ' (nobody listens there)' }
 const failure = (call: string, errno: number): Error => new Error(`${call} failed with errno ${errno}${HINTS[errno] ?? ''}`)
 
-/** Nothing asynchronous stands between the two calls of setns: the whole thread is in the other namespace meanwhile. */
+/** Nothing asynchronous is between the two calls of setns: the whole thread is in the other namespace meanwhile. */
 function socketInside(libc: Libc, namespace: string, family: number): number {
   const home = openSync('/proc/thread-self/ns/net', 'r')
   try {

@@ -20,7 +20,7 @@ export type Output = CollectorOutput & {
   readonly gone: () => Failure | undefined
   /** NVML has to be started again. */
   readonly driverGone: () => boolean
-  /** Ends the pass; the gaps where they changed, else undefined. `whole` stands for all of them. */
+  /** Ends the pass; the gaps where they changed, else undefined. `whole` means all of them. */
   readonly end: (whole?: { readonly labels: Labels; readonly failure: Failure }) => readonly Gap[] | undefined
 }
 
@@ -45,7 +45,7 @@ export function createOutput(ids: SeriesIds, means: Meaning = NVML): Output {
   const gap = (metric: { readonly name: string }, labels: Labels, failure: Failure): void => {
     if (means.gone(failure)) gone ??= failure
     if (means.driverGone(failure)) driverGone = true
-    // Collectors run in one order, so an unchanged gap lies where it lay before.
+    // Collectors run in one order, so an unchanged gap is where it lay before.
     const same = before?.[missing.length]
     missing.push(
       same?.metric === metric.name && same.labels === labels && same.failure === failure

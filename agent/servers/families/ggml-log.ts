@@ -10,7 +10,7 @@ const BUFFER = /(\S{1,80}):\s{1,8}(\S{1,80})\s{1,8}(?:(model|KV|RS|compute|outpu
 const PART_OF: Readonly<Record<string, MemoryPart>> = { model: 'weights', KV: 'kv_cache', RS: 'kv_cache', compute: 'other', output: 'other' }
 const ENGINE = /msg="?(model weights|kv cache|compute graph)"?.*? device=(\S+).*? (?:size|buffer)="([\d.]+) (GiB|MiB|KiB|B)"/
 const ENGINE_PART: Readonly<Record<string, MemoryPart>> = { 'model weights': 'weights', 'kv cache': 'kv_cache', 'compute graph': 'other' }
-/** The model is loaded anew: what trial loads or the load before it wrote counts no more. */
+/** The model is loaded again: what trial loads or the load before it wrote counts no more. */
 const ANEW = /llama_model_loader: loaded meta data|load_tensors: loading model tensors|llama_model_load(?:_from_file_impl)?: using device/
 
 /** Up to b1700 buffers have no device; MB is 2^20 there. */
@@ -108,7 +108,7 @@ const TABLE_SPARE = 1.02
 const tableOf = ({ vocabulary, width, isF32 }: Sizes): number | undefined =>
   vocabulary === undefined || width === undefined ? undefined : vocabulary * width * (isF32 === true ? 4 : 2)
 
-/** By bytes of weights, because all layers can be "on the GPU" while the experts of each lie in host memory. A mapped file's span overlaps what was copied to the card. */
+/** By bytes of weights, because all layers can be "on the GPU" while the experts of each are in host memory. A mapped file's span overlaps what was copied to the card. */
 function offloaded(buffers: readonly Buffer[], layers: readonly [number, number] | undefined, table = 0): number | undefined {
   const weights = buffers.filter(({ part, bytes }) => part === 'weights' && bytes > 0)
   const host = weights.filter(({ device }) => HOST.test(device))

@@ -18,7 +18,7 @@ const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'reject
 export function readMetrics(body: string, { figures: told, seen }: Pick<Known, 'figures' | 'seen'> = { figures: {} }): ServerFigures | undefined {
   const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
-  // Up to 2 it stands in /info alone.
+  // Up to 2 it is in /info alone.
   const budget = highestOf(page, ['batch_max_total_tokens']) ?? told.kvCapacityTokens
   const used = highestOf(page, ['batch_current_max_tokens'])
   // Tokens of prompts that the prefix cache held.

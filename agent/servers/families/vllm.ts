@@ -1,4 +1,4 @@
-// vLLM: V0 and V1, alone or under Ray, whose names carry a prefix. The memory split stands in its log alone.
+// vLLM: V0 and V1, alone or under Ray, whose names carry a prefix. The memory split is in its log alone.
 import * as z from 'zod/mini'
 import { defineFamily } from '../family.ts'
 import { amount, listOf, readJson, words } from '../json-page.ts'

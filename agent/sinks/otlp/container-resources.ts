@@ -1,4 +1,4 @@
-// Containers as resources of their own: by the conventions what is measured of a container belongs to the entity `container`, whose attributes stand on the
+// Containers as resources of their own: by the conventions what is measured of a container belongs to the entity `container`, whose attributes are on the
 // resource, beside those of its host, and not on each point. `service.*` is the agent's and not the container's.
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { Labels, Series } from '../../model/series.ts'

@@ -59,7 +59,7 @@ function attributesOf(incident: IncidentSummary): ReadableLogRecord['attributes'
 
 export function recordOf(incident: IncidentSummary, event: IncidentEvent, resource: Resource, now: number): ReadableLogRecord {
   const at = event === 'firing' ? (incident.fired_at ?? incident.started_at) : (incident.resolved_at ?? incident.last_seen_at)
-  // That it is over is no fault; how bad it was stands in the attributes.
+  // That it is over is no fault; how bad it was is in the attributes.
   const severityNumber = event === 'firing' ? SEVERITY[incident.severity] : SeverityNumber.INFO
   return {
     hrTime: hrTime(at),

@@ -1,4 +1,4 @@
-// Looks which cards the host has, numbers them after NVIDIA's, and runs a source of GPUs for each maker, begun anew when the set of cards changes.
+// Looks which cards the host has, numbers them after NVIDIA's, and runs a source of GPUs for each maker, begun again when the set of cards changes.
 import { createFiles, type Roots } from '../../drm/files.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { counted } from '../../text/grammar.ts'

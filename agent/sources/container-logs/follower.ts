@@ -44,7 +44,7 @@ export type Follower = {
 /** A cursor so far ahead of the clock means that the clock was set back: lines since then bear earlier times. */
 const CLOCK_SET_BACK_MS = 60_000
 /**
- * A follower of Docker (20.10.24) that is behind when a log is turned over twice goes on with the newest file and leaves out what lies between.
+ * A follower of Docker (20.10.24) that is behind when a log is turned over twice goes on with the newest file and leaves out what is between.
  * So where a stream that had kept up is read late and then leaps in time, it is looked at again: a new stream reads the files in their order.
  */
 const LEAP_MS = 1_500
@@ -96,7 +96,7 @@ export function createFollower(options: FollowerOptions): Follower {
   let newestMs = 0
   let readAt = 0
   let leapt = false
-  /** How long a stream has been silent must not depend on a clock that somebody sets: ms of one that only rises. */
+  /** How long a stream has been silent must not depend on a clock that someone sets: ms of one that only rises. */
   let heardAt = Number.NEGATIVE_INFINITY
   let openedAt = Number.NEGATIVE_INFINITY
   let checkedAt = Number.NEGATIVE_INFINITY

@@ -14,7 +14,7 @@ export type Resume = {
   readonly reopen: () => void
 }
 
-/** Lines of one time beyond this are told apart no more; Docker's times are in nanoseconds. */
+/** Lines of one time beyond this are distinguished no more; Docker's times are in nanoseconds. */
 const MAX_HASHES = 1_024
 
 /** FNV-1a over the length and the first bytes of a line. */

@@ -52,7 +52,7 @@ export function containerDirectoryOf(path: string, id: string): string | undefin
 const isSafe = (path: string): boolean => path.startsWith('/') && !path.split('/').includes('..')
 
 export function openCgroupHierarchy(cgroupRoot: string, procRoot: string): CgroupHierarchy {
-  // Only the root of a v2 mount has this file; with hybrid mounts it lies under `unified`, where no controller that we read lives.
+  // Only the root of a v2 mount has this file; with hybrid mounts it is under `unified`, where no controller that we read lives.
   const version = existsSync(join(cgroupRoot, 'cgroup.controllers')) ? 2 : 1
   const mounts =
     version === 2
@@ -127,7 +127,7 @@ function walkTree(root: string): readonly FoundContainer[] {
     for (const entry of entries) {
       if (!entry.isDirectory()) continue
       const child = `${path}/${entry.name}`
-      // Judged by its own name with what stands before it, so that `/docker/<id>` shows its runtime.
+      // Judged by its own name with what is before it, so that `/docker/<id>` shows its runtime.
       const container = /[0-9a-f]{64}/.test(entry.name) ? containerOfPath(child) : undefined
       if (container !== undefined && entry.name.includes(container.id)) found.set(container.id, { ...container, path: child })
       visit(child, depth + 1)

@@ -11,7 +11,7 @@ export type Unread = { readonly reason: GapReason; readonly detail: string }
 /** A number, or why there is none; `unlimited` for limits only. */
 export type Measured = number | Unread
 export type ContainerNumbers = { readonly cpuSeconds: Measured; readonly memoryBytes: Measured; readonly oomKills: Measured }
-/** What changes seldom, or matters little from second to second. */
+/** What changes rarely, or matters little from second to second. */
 export type ContainerBounds = { readonly memoryLimitBytes: Measured | 'unlimited'; readonly pids: Measured }
 /** CPU time in seconds. */
 export type CpuModes = { readonly user: Measured; readonly system: Measured }
@@ -21,9 +21,9 @@ export type CgroupReader = {
   /** `gone` when the cgroup was removed: the container has ended. */
   readonly read: () => ContainerNumbers | 'gone'
   readonly readBounds: () => ContainerBounds | 'gone'
-  /** In cores; read seldom, since it seldom changes. Undefined where this cgroup has no such controller. */
+  /** In cores; read rarely, since it rarely changes. Undefined where this cgroup has no such controller. */
   readonly readCpuLimit: () => Measured | 'unlimited' | undefined
-  /** Read seldom: only OTLP asks for them, once a minute. Undefined when the kernel has no such file, and when the cgroup is gone, which the total says too. */
+  /** Read rarely: only OTLP asks for them, once a minute. Undefined when the kernel has no such file, and when the cgroup is gone, which the total says too. */
   readonly readCpuModes: () => CpuModes | undefined
   /** Pressure stall totals; empty with v1, which has none. */
   readonly readPressure: () => readonly ContainerPressure[] | 'gone'
@@ -38,7 +38,7 @@ const TICKS_PER_SECOND = 100
 
 /**
  * A container that used no CPU since the last look, to the nanosecond or microsecond, took no memory and killed nothing: its other files are read again after so many
- * seconds only, for what others do to it (the kernel takes back its pages). memory.stat is forty lines that the kernel adds up: read so seldom while the usage stays the same.
+ * seconds only, for what others do to it (the kernel takes back its pages). memory.stat is forty lines that the kernel adds up: read so rarely while the usage stays the same.
  */
 const SAME_USAGE = 9
 
@@ -123,7 +123,7 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
       return name === 'ENOENT' || name === 'ENODEV'
     }
   }
-  /** The last one, and how often it was told again. */
+  /** The last one, and how often it was reported again. */
   let memory: { readonly used: number; readonly is: Measured; times: number } | undefined
   const readMemory = (): Measured => {
     const used = measure(usage, names.usage, parseNumber)

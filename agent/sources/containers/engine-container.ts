@@ -86,7 +86,7 @@ export function fromInspect(inspected: InspectedContainer): EngineContainer {
     // Podman's compatible API says `oci` whatever it runs.
     ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime === 'oci' ? 'podman' : host.Runtime } : {}),
     ...(typeof state.Status === 'string' ? { state: state.Status } : {}),
-    // 0 stands for none.
+    // 0 means none.
     ...(typeof state.Pid === 'number' && state.Pid > 0 ? { pid: state.Pid } : {}),
     ...(started === undefined ? {} : { started }),
     ...(typeof inspected.RestartCount === 'number' ? { restartCount: inspected.RestartCount } : {}),

@@ -186,7 +186,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     failure = error
     // The text may differ in its tail from try to try.
     const kind = `${error.reason} ${error.nativeCode ?? ''}`
-    if (!warned.has(kind)) log.warn(`container engine: ${error.message}; ids stand in for names of new containers until it answers`)
+    if (!warned.has(kind)) log.warn(`container engine: ${error.message}; ids replace the names of new containers until it answers`)
     warned.add(kind)
     options.onState()
   }

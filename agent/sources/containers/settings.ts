@@ -16,7 +16,7 @@ export function settingsOf({ Config: config, HostConfig: host }: InspectedContai
   const request = host === null || host === undefined ? undefined : gpuRequest(host)
   const known = (value: number | null | undefined): value is number => typeof value === 'number' && value > 0
   return {
-    // 0 stands for no limit.
+    // 0 means no limit.
     ...(known(host?.Memory) ? { memory_limit_bytes: host.Memory } : {}),
     ...(known(host?.ShmSize) ? { shm_size_bytes: host.ShmSize } : {}),
     ...(typeof host?.IpcMode === 'string' && host.IpcMode !== '' ? { ipc_mode: host.IpcMode } : {}),

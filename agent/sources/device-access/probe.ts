@@ -59,7 +59,7 @@ function rulesOf(path: string | undefined, mount: string | undefined): Rules {
 
 export type Node = 'there' | 'missing' | Unknown
 
-/** A node of that name, as a device; whatever else lies there opens no GPU. */
+/** A node of that name, as a device; whatever else is there opens no GPU. */
 export function nodeOf({ process }: Box, name: string): Node {
   try {
     const dev = openLocalDirectory(process, 'dev')

@@ -33,7 +33,7 @@ export const gpuSourceMetrics = [
 
 /** Kept up for a GPU that vanished, so that its reason can still be read. */
 const VANISHED_TTL_MS = 600_000
-/** Counters change seldom: told when they change, and again every so often. */
+/** Counters change rarely: told when they change, and again every so often. */
 const RENEW_MS = 10_000
 /** More than an answer is late, less than any clock is set back by hand. */
 const CLOCK_SET_BACK_MS = 60_000
@@ -116,7 +116,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const { vanished, lost } = registry.hello(hello, supervisor?.leftOut() ?? [])
     for (const gpu of vanished) {
       gpu.gap = undefined
-      // One that told its UUID only now, or that stands at another index now, is not gone.
+      // One that told its UUID only now, or that is at another index now, is not gone.
       if (hello.gpus.some((present) => (gpu.uuid === undefined ? present.index === gpu.index : present.uuid === gpu.uuid))) {
         silence(gpu, t)
         continue
@@ -247,7 +247,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       context?.log.info('no program uses the GPU: NVML is closed, so that it can sleep')
       void supervisor.stop()
       supervisor = undefined
-      // nvidia-smi would stand in for an NVML that is down, and wake the GPU.
+      // nvidia-smi would replace an NVML that is down, and wake the GPU.
       if (state.kind === 'down') changeState({ kind: 'starting' })
     }
     return may

@@ -24,7 +24,7 @@ export function hostMemory(meminfo: string): HostMemory | undefined {
   return { totalBytes: total, freeBytes: Math.min(total, free) }
 }
 
-/** Reads it anew for each sample. */
+/** Reads it again for each sample. */
 export const hostMemoryOf =
   (procRoot: string): (() => HostMemory | undefined) =>
   () => {

@@ -39,7 +39,7 @@ export function jobsNow(t: number, said: readonly JobProgress[], running: readon
     const run = running.find(({ container }) => container === one.job)
     const isPath = one.job.startsWith('/')
     const { phase } = one.progress
-    // A job stands still when none of its ranks goes on.
+    // A job does not move when none of its ranks goes on.
     jobs.set(one.job, {
       name: run?.job ?? one.job,
       by: 'log',

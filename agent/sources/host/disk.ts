@@ -20,7 +20,7 @@ export const disk: Aspect = {
   create: ({ proc, root }) => {
     const ask = createStatfs()
     let seen = new Map<string, Seen>()
-    /** Mounts come and go seldom, and a host with containers has hundreds of lines of them. */
+    /** Mounts come and go rarely, and a host with containers has hundreds of lines of them. */
     let known: { readonly text: string; readonly mounts: readonly Mount[] } | undefined
     const seriesOf = (mount: Mount): Seen => {
       const labels = { ...mount }

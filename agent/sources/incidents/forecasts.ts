@@ -1,4 +1,4 @@
-// What /metrics says of forecasts: seconds from now until memory runs out, at the earliest and at the latest; nothing while nothing is told.
+// What /metrics says of forecasts: seconds from now until memory runs out, at the earliest and at the latest; nothing while nothing is reported.
 import { memoryExhaustionEarliestSeconds, memoryExhaustionLatestSeconds } from '../../metrics/incident.ts'
 import type { Forecast } from '../../model/finding.ts'
 import type { IncidentFigures } from '../../model/incident.ts'

@@ -6,7 +6,7 @@ import { demandLocal } from '../../lib/local-directory.ts'
 /** open(2): the entry is held and not opened. */
 const O_PATH = 0o10000000
 
-/** Throws as `open` does: ELOOP where a part of the path is a link, EREMOTE where it lies on a file system that may hang. */
+/** Throws as `open` does: ELOOP where a part of the path is a link, EREMOTE where it is on a file system that may hang. */
 export function holdSocket(process: string, path: string): { readonly connect: () => Socket } {
   let held = openSync(`${process}/root`, O_PATH | constants.O_DIRECTORY)
   try {

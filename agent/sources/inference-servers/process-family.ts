@@ -62,7 +62,7 @@ export function readProcessTable(procRoot: string): ProcessTable {
       top = parent
     }
     const inTree = new Set([top])
-    // A child has mostly the higher pid; where pids began anew a second round finds it.
+    // A child has mostly the higher pid; where pids began again a second round finds it.
     for (let before = 0; before !== inTree.size;) {
       before = inTree.size
       for (const one of pids) if (inTree.has(stat(one)?.parent ?? 0)) inTree.add(one)

@@ -12,7 +12,7 @@ export type TailOptions = {
   /** Where to begin without a cursor. */
   readonly from: 'begin' | 'end'
   readonly counters: LogCounters
-  /** Whole lines; `offset` is where the first byte of the batch's bytes lies in the file. The batch is reused. */
+  /** Whole lines; `offset` is where the first byte of the batch's bytes is in the file. The batch is reused. */
   readonly onBatch: (batch: LineBatch, offset: number) => void
   /** The newest bytes of a line that has no end yet. */
   readonly onOpenLine?: (bytes: Uint8Array) => void
@@ -49,7 +49,7 @@ export function createTail(options: TailOptions): Tail {
   let readAt = 0
 
   const openAt = (name: string, position: number): File => {
-    // A pipe under a log's name would hold up the whole agent until somebody writes into it; O_NONBLOCK changes nothing for a file.
+    // A pipe under a log's name would hold up the whole agent until someone writes into it; O_NONBLOCK changes nothing for a file.
     const fd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(fd)

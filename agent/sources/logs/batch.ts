@@ -1,4 +1,4 @@
-// Lines as they lie in a buffer: offsets instead of an object per line, reused from block to block.
+// Lines as they are in a buffer: offsets instead of an object per line, reused from block to block.
 
 export type LineBatch = {
   bytes: Buffer
@@ -11,7 +11,7 @@ export type LineBatch = {
   readonly ends: Int32Array
   /** 0 unknown, 1 stdout, 2 stderr. */
   readonly parts: Uint8Array
-  /** Where what stands before the text begins: the time in engines' logs. Equal to the start where nothing does. */
+  /** Where what is before the text begins: the time in engines' logs. Equal to the start where nothing does. */
   readonly heads: Int32Array
 }
 

@@ -21,13 +21,13 @@ export type FlowOptions = {
   readonly tail?: LogTail
   /** Takes lines as they were printed, for who looks at the log now. */
   readonly show?: (t: number, text: string) => void
-  /** false: each line is a message of its own and is told at once (the kernel's records). */
+  /** false: each line is a message of its own and is reported at once (the kernel's records). */
   readonly join?: boolean
   /** Lines before and after one that matters. */
   readonly before?: number
   readonly after?: number
 }
-/** What the source knows of a line beside its bytes; asked only for lines that are told. */
+/** What the source knows of a line beside its bytes; asked only for lines that are reported. */
 export type LineFacts = {
   /** Unix ms. */
   readonly timeOf: (batch: LineBatch, at: number) => number

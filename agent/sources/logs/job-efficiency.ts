@@ -13,7 +13,7 @@ function wattsOf(latest: Pick<LatestStore, 'of'>, metric: string, uuids: readonl
   return found.length === uuids.length && uuids.length > 0 ? found : undefined
 }
 
-/** `tokensRate`: of the whole job, a second. A GPU that another job shares is left to nobody: its power cannot be told apart. */
+/** `tokensRate`: of the whole job, a second. A GPU that another job shares is left to nobody: its power cannot be distinguished. */
 export function efficiencyOf(job: string, tokensRate: number, run: Pick<Run, 'gpus'>, latest: Pick<LatestStore, 'of'>): readonly Reading[] {
   const whole = run.gpus.filter(({ gi, share }) => gi === undefined && share > 0.99)
   if (whole.length < run.gpus.length || tokensRate <= 0) return []

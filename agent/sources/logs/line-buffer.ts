@@ -1,11 +1,11 @@
-// From bytes as they are read to batches of whole lines. Lines stay where they lie in the chunk; only a line that a chunk's end tore apart is copied.
+// From bytes as they are read to batches of whole lines. Lines stay where they are in the chunk; only a line that a chunk's end tore apart is copied.
 import { addLine, BATCH_LINES, createBatch, type LineBatch } from './batch.ts'
 
 /** Longer lines come in pieces of this length. */
 export const MAX_LINE_BYTES = 64 * 1024
 
 export type LineBuffer = {
-  /** The chunk is not kept after the call. `offset`: where its first byte lies in the log, for sources that keep a cursor. */
+  /** The chunk is not kept after the call. `offset`: where its first byte is in the log, for sources that keep a cursor. */
   readonly push: (chunk: Buffer, offset?: number) => void
   /** What has no line end yet is a line: the log has ended, or nothing more has come for long. */
   readonly finish: () => void
@@ -17,7 +17,7 @@ export type LineBuffer = {
   readonly newest: () => Uint8Array
 }
 export type LineBufferOptions = {
-  /** Whole lines; `offset` is where the first byte of `batch.bytes` lies in the log. The batch is reused. */
+  /** Whole lines; `offset` is where the first byte of `batch.bytes` is in the log. The batch is reused. */
   readonly onBatch: (batch: LineBatch, offset: number) => void
   /** A piece was cut off a line that is longer than `maxBytes`; the rest follows as a line of its own. */
   readonly onCut: () => void

@@ -22,7 +22,7 @@ const ALL_FLOOD_MS = 150
 /** A flood is over when no more than a few lines came for so long; what it ended with is kept until then. */
 const CALM_MS = 600
 const KEPT_BYTES = 2_048
-/** Bars that were overwritten in one line: the last is what stands there. */
+/** Bars that were overwritten in one line: the last is what is there. */
 const TAIL_BYTES = 1_024
 /** A begun line is looked at so often; of many logs each less often. */
 const OPEN_MS = 150
@@ -75,7 +75,7 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
     const start = batch.starts[at] ?? 0
     read(batch.bytes, start, batch.ends[at] ?? start, timeOf(at))
   }
-  /** Where the newest lines stand that have a word that was in lines before. Each look takes another of the best words, as a bar and a loss may stand on lines of their own. */
+  /** Where the newest lines stand that have a word that was in lines before. Each look takes another of the best words, as a bar and a loss may be on lines of their own. */
   const placesIn = (bytes: Buffer, from: number, to: number): readonly number[] => {
     const best = [...words]
       .toSorted(([a, times], [b, others]) => others - times || b.length - a.length)
@@ -122,7 +122,7 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
       if (now() - openedAt < Math.max(OPEN_MS, ALL_OPEN_MS * logs()) || bytes.length === 0) return
       openedAt = now()
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-      // What was read the last time still stands there, before what is new.
+      // What was read the last time still is there, before what is new.
       const place = newest === '' ? -1 : text.lastIndexOf(newest)
       const behind = place < 0 ? text.slice(Math.max(0, text.indexOf('\r'))) : text.slice(place + newest.length)
       // So does the bar that was the last, or a piece of it: read again only where it has grown.

@@ -1,4 +1,4 @@
-// Reads the CSV of `nvidia-smi --query-…`: the unit stands in the header, values are never quoted, process names may hold commas.
+// Reads the CSV of `nvidia-smi --query-…`: the unit is in the header, values are never quoted, process names may hold commas.
 import type { FieldId } from './field-id.ts'
 import type { Field } from './fields.ts'
 import { FIELDS, TEXTS } from './fields.ts'

@@ -22,7 +22,7 @@ export function readIndented(text: string): TreeNode {
     while (stack.length > 1 && (stack.at(-1)?.indent ?? -1) >= indent) stack.pop()
     const parent = stack.at(-1) ?? root
     const gpu = indent === 0 ? /^GPU\s+([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])$/.exec(name) : null
-    // The colon stands in its own column with blanks around it; a name or a value may contain others.
+    // The colon is in its own column with blanks around it; a name or a value may contain others.
     const colon = name.search(/\s:(\s|$)/)
     const node: Open =
       gpu?.[1] === undefined

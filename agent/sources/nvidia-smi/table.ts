@@ -37,7 +37,7 @@ function put(
   else at.values.set(id, value)
 }
 
-/** The name stands before the persistence mode (or the driver model under Windows), cut to its column. */
+/** The name is before the persistence mode (or the driver model under Windows), cut to its column. */
 const nameOf = (cell: string): string => cell.replace(/\s+(On|Off|N\/A|ERR!|WDDM|TCC|MCDM)$/, '').trim()
 
 export function readTable(text: string): Table {

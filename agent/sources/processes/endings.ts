@@ -1,4 +1,4 @@
-// Processes with which a job began and that have gone: whoever started the job is asked how it ended before its end is told.
+// Processes with which a job began and that have gone: whoever started the job is asked how it ended before its end is reported.
 import type { JobRoot } from '../../model/job.ts'
 import { askSlurm } from './slurm.ts'
 import { askSystemd } from './systemd.ts'

@@ -70,7 +70,7 @@ function boxReader(world: World, box: Box): (readings: Reading[]) => void {
 
 export type HostScraper = (t: number) => readonly Scrape[]
 
-/** Containers and host each second; every call stands for one second of the wall clock. */
+/** Containers and host each second; every call means one second of the wall clock. */
 export function createHostScraper(world: World, random: Random, startT: number, hostname: string): HostScraper {
   const boxes = world.boxes.map((box) => boxReader(world, box))
   const readHost = hostReader(world, random, startT, hostname)

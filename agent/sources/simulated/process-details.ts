@@ -26,7 +26,7 @@ function append(readings: Reading[], process: Process, startedAt: number): void 
   appendTo(processStartTimestampSeconds, labels)(readings, startedAt)
 }
 
-/** Each call stands for one second of the wall clock, in which `speed` seconds of the story pass; `second` is the newest of these. */
+/** Each call means one second of the wall clock, in which `speed` seconds of the story pass; `second` is the newest of these. */
 export function createProcessDetails(world: World, speed: number): (tick: number, second: number, t: number) => readonly Scrape[] {
   let told = ''
   return (tick, second, t) => {

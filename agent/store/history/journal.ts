@@ -17,7 +17,7 @@ const UNITS = [1, 1e3, 1e6] as const
 const WHOLE = 3
 const LARGEST = 2 ** 47
 
-/** `Key` stands for a series until the record is taken: by then it must have an id. */
+/** `Key` means a series until the record is taken: by then it must have an id. */
 export type JournalWriter<Key> = {
   /** Takes a sample into the current record. */
   readonly add: (key: Key, second: number, value: number) => void

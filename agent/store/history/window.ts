@@ -35,7 +35,7 @@ export type Group = {
   start: number
   /** Newest second that was taken in. */
   newest: number
-  /** Lowest journal record that holds a value of this block, and the first of what lies behind it. */
+  /** Lowest journal record that holds a value of this block, and the first of what is behind it. */
   firstSeq: number
   nextSeq: number
   /** Place of this group in the grid of blocks. */

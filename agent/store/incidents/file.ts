@@ -40,7 +40,7 @@ export type IncidentFile = {
   readonly get: (id: string) => Incident | undefined
   readonly unresolved: () => readonly Incident[]
   readonly rows: () => IterableIterator<WholeRow>
-  /** Adds what another file holds, but for incidents that stand here, as far as it can be read; returns how many. */
+  /** Adds what another file holds, but for incidents that are here, as far as it can be read; returns how many. */
   readonly takeOver: (from: IncidentFile) => number
   /** Deletes the oldest resolved ones beyond either bound. */
   readonly trim: (maxCount: number, maxBytes: number) => void

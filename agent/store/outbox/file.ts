@@ -68,7 +68,7 @@ CREATE TABLE figures (
 
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** Items as they stand in `aside`: our own text. */
+/** Items as they are in `aside`: our own text. */
 const renumbered = (items: string, by: number): string => {
   const list: readonly { readonly seq: number }[] = JSON.parse(items)
   return JSON.stringify(list.map((item) => ({ ...item, seq: item.seq + by })))

@@ -46,7 +46,7 @@ const OVER = '✅'
 /** Slack shows entities of a plain text as what they stand for, and takes bare ones for its own. */
 const entities = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** What a phone shows of the message, and what stands above it. */
+/** What a phone shows of the message, and what is above it. */
 export function headlineText({ headline, severity }: MessageText): string {
   return `${severity === undefined ? OVER : MARK[severity]} ${headline}`
 }

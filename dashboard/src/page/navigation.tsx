@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { hrefOf, route } from '../parts/route.ts'
 import { VIEWS } from '../features/index.ts'
 
-/** On a phone the views stand in a strip that is longer than the screen. */
+/** On a phone the views are in a strip that is longer than the screen. */
 function showCurrent(strip: HTMLElement | null): void {
   const current = strip?.querySelector<HTMLElement>('[aria-current]')
   if (strip === null || current === null || current === undefined) return

@@ -34,7 +34,7 @@ async function copyText(text: string): Promise<boolean> {
 type Props = {
   readonly text: string | (() => Promise<string>)
   readonly label: string
-  /** What is copied, for those who do not see what the button stands beside. */
+  /** What is copied, for those who do not see what the button is beside. */
   readonly of?: string
 }
 const SAID_FOR_MS = 2_000

@@ -1,4 +1,4 @@
-// What stands in the place of the figures while none came yet, or the agent does not answer.
+// What is in the place of the figures while none came yet, or the agent does not answer.
 import { connection } from './live/state.ts'
 
 export function Loading() {

@@ -1,4 +1,4 @@
-// Where the reader is, as the address says it: `#/incidents/ID?range=1h`. All state of a view that is worth a link stands there.
+// Where the reader is, as the address says it: `#/incidents/ID?range=1h`. All state of a view that is worth a link is there.
 import { computed, signal } from '@preact/signals'
 
 export type Route = {
@@ -13,7 +13,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a stray percent sign that somebody typed
+    return text // a stray percent sign that someone typed
   }
 }
 

@@ -1,4 +1,4 @@
-// What the reader chose for this browser: units, time zone, how the GPUs stand on the overview. The theme has a module of its own, as it is needed first.
+// What the reader chose for this browser: units, time zone, how the GPUs are on the overview. The theme has a module of its own, as it is needed first.
 import { computed, effect, signal } from '@preact/signals'
 import { showUtc } from '../../../agent/text/time.ts'
 import { chooseUnits, type Units } from '../text/units.ts'
@@ -18,7 +18,7 @@ export const CHOICES: { readonly [Name in keyof Settings]: readonly Settings[Nam
 
 const kept = stored('warpwatch.settings')
 
-/** What is kept may be another version's, or somebody else's: each value is one of the choices, else the first of them. */
+/** What is kept may be another version's, or someone else's: each value is one of the choices, else the first of them. */
 function read(): Settings {
   const values = kept.load()
   const of = <Name extends keyof Settings>(name: Name): Settings[Name] => {
@@ -35,7 +35,7 @@ effect(() => {
   chooseUnits(settings.value)
   showUtc(settings.value.zone === 'UTC')
 })
-/** Another one whenever figures and times read otherwise: what shows them is made anew. */
+/** Another one whenever figures and times read otherwise: what shows them is made again. */
 export const reading = computed(() => `${settings.value.memory} ${settings.value.temperature} ${settings.value.zone}`)
 
 export function change(part: Partial<Settings>): void {

@@ -9,7 +9,7 @@ export const stored = (name: string): Stored => ({
       const value: unknown = JSON.parse(localStorage.getItem(name) ?? '{}')
       return isRecord(value) ? value : {}
     } catch {
-      return {} // storage switched off, or somebody else's text
+      return {} // storage switched off, or someone else's text
     }
   },
   save(value) {

@@ -9,7 +9,7 @@ export const poolName = ({ pool, stream, kind, expandable }: PoolWords): string 
 
 export const STATE_WORDS = ['In use', 'Freed, waits for a stream', 'Free'] as const
 
-/** What a free block is: a hole, cache, or both where whole pages lie within it. */
+/** What a free block is: a hole, cache, or both where whole pages are within it. */
 export function freeText(bytes: number, returned: number): string {
   if (returned === 0) return 'Free, in a hole between live blocks: no flush gives it back'
   if (returned >= bytes) return 'Free, cache: a flush gives it back'

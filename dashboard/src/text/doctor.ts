@@ -29,7 +29,7 @@ export function headline(report: DoctorReport): string {
   const { counts, checks } = report
   const complaints = (['fail', 'warn'] as const).filter((status) => counts[status] > 0).map((status) => counted(counts[status], status))
   if (complaints.length > 0) return complaints.join(', ')
-  if (standing(report) === 'pass') return 'Nothing found to mend'
+  if (standing(report) === 'pass') return 'Nothing found to correct'
   if (counts.pass === 0) return 'Nothing could be checked'
   return counts.pass < HARDLY * checks.length
     ? `Only ${counts.pass} of ${checks.length} checks could run`

@@ -6,7 +6,7 @@ import { inParallel, portOf, raw, statusesIn } from '../parts/requests.ts'
 import { mib, sampled } from '../parts/watch.ts'
 import type { AbuseCase } from '../abuse-case.ts'
 
-/** What stands in files that a traversal would reach, and what no answer may carry. */
+/** What is in files that a traversal would reach, and what no answer may carry. */
 const NEVER = /root:x:0|"better-sqlite3"|\n +at |\nx-injected/i
 const UP = ['../', '..%2f', '%2e%2e/', '%2e%2e%2f', '..%5c', '..\\', '....//', '..;/', '%252e%252e%252f', '..%c0%af', '..%00/', '%uff0e%uff0e/']
 const TRAVERSAL = UP.flatMap((up) =>

@@ -1,4 +1,4 @@
-// Frames of the live stream that no client sends, tokens of the wrong kind, upgrades of other paths: the connection ends, nothing is told.
+// Frames of the live stream that no client sends, tokens of the wrong kind, upgrades of other paths: the connection ends, nothing is reported.
 import { compiler } from '../../fakes/nvml/build.ts'
 import { eightH100 } from '../../fakes/nvml/scenario.ts'
 import { startAgent } from '../../setup/agent.ts'
@@ -25,7 +25,7 @@ const FRAMES: Readonly<Record<string, readonly Buffer[]>> = {
   'a close with a forbidden code': [clientFrame(Buffer.from([0x03, 0xee]), { first: 0x88 })],
   noise: [Buffer.from(Array.from({ length: 4_096 }, (_, n) => (n * 167 + 13) % 256))],
 }
-/** First messages of somebody without the token. */
+/** First messages of someone without the token. */
 const GUESSES: readonly string[] = [
   '{"type":"auth","token":"wrong"}',
   '{"type":"auth","token":""}',

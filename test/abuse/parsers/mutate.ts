@@ -165,7 +165,7 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-/** Seldom, as each costs a parser as much as a hundred others: something repeated until the input is as large as the border admits. */
+/** Rarely, as each costs a parser as much as a hundred others: something repeated until the input is as large as the border admits. */
 const GROWTHS: readonly ((bytes: Buffer, random: Random, most: number) => Buffer)[] = [
   function repeatPart(bytes, random, most) {
     const [from, to] = span(bytes, random, pick([1, 2, 4, 16, 200], random, 1))

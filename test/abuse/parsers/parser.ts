@@ -57,7 +57,7 @@ export const sharedSeeds = (...paths: readonly string[]): readonly Buffer[] =>
   paths.map((path) => join(SHARED, path)).flatMap((path) => (existsSync(path) ? [readFileSync(path).subarray(0, MOST_BYTES / 2)] : []))
 
 let made: string | undefined
-/** One folder for the whole run of a child; `abuse` removes what lies in its own temporary folder. */
+/** One folder for the whole run of a child; `abuse` removes what is in its own temporary folder. */
 export const folder = (): string => (made ??= mkdtempSync(join(tmpdir(), 'warpwatch-abuse-')))
 
 /** The YAML library takes up to 10 µs for a character that is wrong. Such files are the operator's, read once, by a command or at the start. */

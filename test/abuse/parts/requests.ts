@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 
 export type Sent = {
   readonly method: string
-  /** The request target as it stands, also `http://HOST/PATH`. */
+  /** The request target as it is, also `http://HOST/PATH`. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -51,7 +51,7 @@ export async function inParallel<T>(items: Iterable<T>, atOnce: number, each: (i
 
 export const portOf = (url: string): number => Number(new URL(url).port)
 
-/** Bytes as they stand; gives what came until the agent closed the connection, or until `enough` says so. */
+/** Bytes as they are; gives what came until the agent closed the connection, or until `enough` says so. */
 export async function raw(port: number, bytes: string | Buffer, enough: (text: string) => boolean = () => false, withinMs = 20_000): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes))

@@ -130,6 +130,6 @@ export function quotaDisk({ megabytes }: { readonly megabytes: number }): SmallD
   run('btrfs', ['quota', 'enable', path])
   run('btrfs', ['subvolume', 'create', join(path, 'limited')])
   run('btrfs', ['qgroup', 'limit', `${megabytes}M`, join(path, 'limited')])
-  // On a full btrfs even a file that is made shorter needs space: somebody raises the quota.
+  // On a full btrfs even a file that is made shorter needs space: someone raises the quota.
   return { ...diskAt(home, path, join(path, 'limited')), free: () => void run('btrfs', ['qgroup', 'limit', 'none', join(path, 'limited')]) }
 }

@@ -1,4 +1,4 @@
-// Secrets of made-up people and services, each in the form in which it stands in logs, environments and command lines; none works anywhere.
+// Secrets of made-up people and services, each in the form in which it is in logs, environments and command lines; none works anywhere.
 
 /** Of letters that are in no other text in this order, so that one search finds each, wherever it went. */
 export type Planted = { readonly name: string; readonly value: string; readonly line: string }
@@ -54,7 +54,7 @@ export const plantOne = (name: string, nth: number, length = 32): Planted => {
   return { name, value, line: value }
 }
 
-/** Those of which a part of 12 characters stands in the text: half a secret is one too. */
+/** Those of which a part of 12 characters is in the text: half a secret is one too. */
 export function foundIn(text: string, planted: readonly Planted[]): readonly string[] {
   return planted.filter(({ value }) => text.includes(value.slice(0, 12)) || text.includes(value.slice(-12))).map(({ name }) => name)
 }

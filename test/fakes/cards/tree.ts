@@ -1,4 +1,4 @@
-// A tree of files in memory that stands for /sys and /proc, with what a folder cannot hold: reads that fail, and links.
+// A tree of files in memory that means /sys and /proc, with what a folder cannot hold: reads that fail, and links.
 import type { FileReader } from '../../../agent/drm/files.ts'
 
 export type Tree = {

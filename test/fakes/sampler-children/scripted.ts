@@ -15,7 +15,7 @@ const lastWords = (gpu: number | undefined): void => showInFlight(formatInFlight
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let lastHello = ''
-/** GPUs and rates whose gaps were told: they hold until they change. */
+/** GPUs and rates whose gaps were reported: they hold until they change. */
 const told = new Set<string>()
 const announced = new Map<string, number>()
 

@@ -1,4 +1,4 @@
-// Memory that leaks towards its end, flushes again and again, is held by nobody, by somebody who does nothing, or by a full instance of a card with room.
+// Memory that leaks towards its end, flushes again and again, is held by nobody, by someone who does nothing, or by a full instance of a card with room.
 import { allocatorRetryStorm, idleGpuHeld, memoryExhaustion, migFull, unattributedMemory } from '../../../agent/diagnosis/detectors/index.ts'
 import { eventsOf, GIB, type Probe } from '../../unit/detectors/memory-scene.ts'
 import type { Event } from '../../../agent/model/event.ts'

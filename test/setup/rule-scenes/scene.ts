@@ -48,5 +48,5 @@ type ScrapeOptions = {
   readonly gaps?: readonly Gap[]
 }
 
-/** Whether the second lies in the faulty stretch. */
+/** Whether the second is in the faulty stretch. */
 export const within = (second: number, from: number, to: number): boolean => second >= from && second < to

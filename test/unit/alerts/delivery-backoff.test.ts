@@ -38,7 +38,7 @@ test('within no minute more messages than the budget, and in the long run three 
       let now = T
       for (const gap of gaps) {
         now += gap
-        // As a sender does: what may not go yet waits for as long as it is told.
+        // As a sender does: what may not go yet waits for as long as it is reported.
         const wait = budget.waitMs(now)
         now += wait
         expect(budget.waitMs(now)).toBe(0)

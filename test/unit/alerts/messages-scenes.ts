@@ -35,7 +35,7 @@ function firstFault(log: string): Fault | undefined {
   return explained.get(log)
 }
 
-/** What `explain` says of a log, as an incident of somebody. */
+/** What `explain` says of a log, as an incident of someone. */
 export function incidentOf(log: string, subject: IncidentSubject, more: Partial<Incident> = {}): Incident {
   const fault = firstFault(log)
   if (fault === undefined) throw new Error(`expected a fault in the log, came none: ${log}`)

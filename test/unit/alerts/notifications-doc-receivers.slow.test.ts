@@ -1,4 +1,4 @@
-// The receivers that docs/notifications.md has for the signed webhook: run as they stand, they take what is genuine, once, and nothing else.
+// The receivers that docs/notifications.md has for the signed webhook: run as they are, they take what is genuine, once, and nothing else.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

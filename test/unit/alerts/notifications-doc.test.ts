@@ -1,4 +1,4 @@
-// docs/notifications.md: each example is loaded as it stands and speaks to its receiver as that documents it; each name that templates are given is listed.
+// docs/notifications.md: each example is loaded as it is and speaks to its receiver as that documents it; each name that templates are given is listed.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

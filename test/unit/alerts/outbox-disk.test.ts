@@ -13,7 +13,7 @@ const ends = (outbox: Outbox, id: string): void =>
 const form = (outbox: Outbox, key: string): boolean => outbox.form({ notifier: 'ops', key, now: T, most: 100, anyGroup: true })
 const ids = (outbox: Outbox, key: string): readonly string[] | undefined => outbox.load(key)?.items.map(({ incident: { id } }) => id)
 
-/** Somebody else writes into the database, so that we cannot. */
+/** Someone else writes into the database, so that we cannot. */
 function locked(directory: string): () => void {
   const db = new Sqlite(join(directory, 'outbox.db'))
   db.exec('BEGIN IMMEDIATE')
@@ -63,7 +63,7 @@ test('a file that cannot be used at the start: what comes is kept, and put to wh
     db.pragma(`user_version = ${number}`)
     db.close()
   }
-  // Written by a newer Warpwatch: neither it nor what stands there can be used.
+  // Written by a newer Warpwatch: neither it nor what is there can be used.
   version(99)
   const outbox = createOutbox({ directory, log, now: () => T })
   expect(outbox.degraded()).toBeDefined()

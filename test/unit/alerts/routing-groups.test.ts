@@ -43,7 +43,7 @@ describe('groups', () => {
 describe('what followed from another incident', () => {
   const effect = (given: Partial<IncidentSummary> = {}): IncidentSummary =>
     incident({ id: 'b', story: 'a', part_of: { id: 'a', kind: 'memory_leak' }, ...given })
-  /** When it is told, so long after its cause was. */
+  /** When it is reported, so long after its cause was. */
   const dueAfter = (after: number, what: IncidentSummary, cause: IncidentSummary | null = incident()): number | undefined => {
     const router = createRouter([route()], TEAM)
     const book = createBook()

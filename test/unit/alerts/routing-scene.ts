@@ -1,4 +1,4 @@
-// Incidents and routes for the tests of the router, and a book of what was told.
+// Incidents and routes for the tests of the router, and a book of what was reported.
 import type { Route } from '../../../agent/model/alert-settings.ts'
 import { summaryOf, type IncidentSummary } from '../../../agent/model/incident.ts'
 import type { LastNotification } from '../../../agent/model/notification.ts'
@@ -40,14 +40,14 @@ export function incident(given: Partial<IncidentSummary> = {}): IncidentSummary 
 
 export const route = (given: Partial<Route> = {}): Route => ({ ...routeDefaults, to: ['team'], match: {}, ...given })
 
-/** What was told, kept as the dispatcher keeps it. */
+/** What was reported, kept as the dispatcher keeps it. */
 export function createBook() {
   const told = new Map<string, LastNotification>()
   const incidents = new Map<string, IncidentSummary>()
   const known: Known = { lastNotification: (id, notifier) => told.get(`${notifier} ${id}`), incident: (id) => incidents.get(id) }
   return {
     known,
-    /** Plans, and keeps that it was told. */
+    /** Plans, and keeps that it was reported. */
     tell(router: Router, what: IncidentSummary, t: number): readonly Plan[] {
       incidents.set(what.id, what)
       const plans = router.plan(what, known, t)

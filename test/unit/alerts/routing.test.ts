@@ -1,4 +1,4 @@
-// The router: who is told of an incident, when, and together with what.
+// The router: who is notified of an incident, when, and together with what.
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../../agent/model/alert-settings.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'

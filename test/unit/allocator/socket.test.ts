@@ -1,4 +1,4 @@
-// The socket of the probes: who may connect, and what happens to what lies in its place.
+// The socket of the probes: who may connect, and what happens to what is in its place.
 import { spawn } from 'node:child_process'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

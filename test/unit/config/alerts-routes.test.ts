@@ -1,4 +1,4 @@
-// `routes` and `alerts` in the configuration: what may stand there, and what is told of what may not.
+// `routes` and `alerts` in the configuration: what may be there, and what is reported of what may not.
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { printable } from '../../../agent/config/print.ts'

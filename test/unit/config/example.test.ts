@@ -15,7 +15,7 @@ const example = exampleYaml(DETECTOR_LIST)
 test('as it stands it sets nothing', () => {
   const { settings, problems } = readFileSettings(example, 'example')
   expect(problems).toEqual([])
-  // A detector whose options are all commented out stands there without any.
+  // A detector whose options are all commented out is there without any.
   expect(settings.filter(({ value }) => value !== null)).toEqual([])
   expect(judgeDetectors(settings)).toEqual(judgeDetectors([]))
 })
@@ -27,7 +27,7 @@ test('with every "#" before a key taken away it names each key once, with a vali
   expect(whole.problems).toEqual([])
   expect([...settings.map(({ path }) => path), 'detectors'].sort()).toEqual([...KEYS.keys()].sort())
   const judged = settings.map(judge).map((found) => ('problems' in found ? found : { path: found.key.path, value: found.value }))
-  // A key without a default stands there with an example.
+  // A key without a default is there with an example.
   const expected = settings.map(({ path, value }) => ({ path, value: KEYS.get(path)?.field.default ?? value }))
   expect(judged).toEqual(expected)
 })

@@ -1,4 +1,4 @@
-// The configuration: where values come from, in which order, and how what is wrong is told.
+// The configuration: where values come from, in which order, and how what is wrong is reported.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// `targets` in the configuration: what may stand there, and that its secrets are shown nowhere.
+// `targets` in the configuration: what may be there, and that its secrets are shown nowhere.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -141,7 +141,7 @@ describe('engine watch', () => {
     await server.listen()
     await poll(() => present.get(A) === 'one pid 2', { what: 'the new pid' })
     await following()
-    // Both lie in the seconds that are asked for again.
+    // Both are in the seconds that are asked for again.
     server.event(before)
     server.event(event('unpause', A))
     await poll(() => events.length > 1, { what: 'the event after' })

@@ -11,7 +11,7 @@ type Host = {
   nvml?: 'sampling' | 'down'
 }
 
-/** Looks at the host as told, each five seconds; `memory` stands for the disk. */
+/** Looks at the host as told, each five seconds; `memory` means the disk. */
 function watched(memory = new Map<string, string>(), expected?: number) {
   let host: Host = { gpus: [] }
   let look: ((t: number) => void | Promise<void>) | undefined

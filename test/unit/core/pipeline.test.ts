@@ -1,4 +1,4 @@
-// The one path: each part takes what its role says, incidents are kept before they are told, and one part that fails keeps nothing from the others.
+// The one path: each part takes what its role says, incidents are kept before they are reported, and one part that fails keeps nothing from the others.
 import { expect, test } from 'vitest'
 import type { Event, LogLine } from '../../../agent/model/event.ts'
 import { summaryOf, type Incident } from '../../../agent/model/incident.ts'

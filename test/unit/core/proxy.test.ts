@@ -50,7 +50,7 @@ describe('the configuration', () => {
 
 describe('NO_PROXY', () => {
   test.each([
-    // A name stands for its subdomains, with a dot before it or not.
+    // A name means its subdomains, with a dot before it or not.
     ['https://example.com', 'example.com', true],
     ['https://a.b.example.com', 'example.com', true],
     ['https://a.example.com', '.example.com', true],

@@ -1,4 +1,4 @@
-// Flushes again and again are told, a single one is not; a counter that was reset is no flush.
+// Flushes again and again are reported, a single one is not; a counter that was reset is no flush.
 import { describe, expect, test } from 'vitest'
 import { allocatorRetryStorm } from '../../../agent/diagnosis/detectors/allocator-retry-storm.ts'
 import { firstFault, GIB, statesOf, watch, type Moment } from './memory-scene.ts'

@@ -21,7 +21,7 @@ const scrape = (second: number, group: string, everyS: number, values: Readonly<
   gaps: [],
 })
 
-/** Seconds at which a fault was told. */
+/** Seconds at which a fault was reported. */
 function faultsOf(definition: DetectorDefinition, seconds: number, tell: (second: number) => readonly Scrape[]): readonly number[] {
   const detection = createDetection({ definitions: [definition] })
   const found: number[] = []

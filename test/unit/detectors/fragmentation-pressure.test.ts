@@ -1,4 +1,4 @@
-// Fragmentation: what stays stranded for ten minutes of a nearly full card is told, a warm cache and a roomy card are not.
+// Fragmentation: what stays stranded for ten minutes of a nearly full card is reported, a warm cache and a roomy card are not.
 import { describe, expect, test } from 'vitest'
 import { fragmentationPressure } from '../../../agent/diagnosis/detectors/fragmentation-pressure/fragmentation-pressure.ts'
 import { firstFault, statesOf, watch, type Moment, type Probe, type Process } from './memory-scene.ts'

@@ -18,7 +18,7 @@ describe('two jobs on one card while another stands empty', () => {
       about: { uuid: expect.stringMatching(/^GPU-00000000/) },
       kind: 'shared_gpu',
       facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
-      title: 'GPU 0 is shared by container job-a and container job-b while GPU 1 stands empty',
+      title: 'GPU 0 is shared by container job-a and container job-b while GPU 1 is empty',
     })
     expect(firstFault(turns).verdict).toContain('which one of them was given as well')
   })

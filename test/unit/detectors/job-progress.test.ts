@@ -1,4 +1,4 @@
-// A job that becomes slower, or stands still, told from what trainings do all day: evaluations, checkpoints, epochs, uneven steps.
+// A job that becomes slower, or does not move, told from what trainings do all day: evaluations, checkpoints, epochs, uneven steps.
 import { describe, expect, test } from 'vitest'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import { jobSlowdown } from '../../../agent/diagnosis/detectors/job-slowdown.ts'
@@ -68,7 +68,7 @@ describe('stalled', () => {
     expect(others).toEqual([])
     expect(told?.second).toBeGreaterThanOrEqual(1_590)
     expect(told?.second).toBeLessThanOrEqual(1_620)
-    expect(told?.title).toBe('train has stood at step 500 for 10 min')
+    expect(told?.title).toBe('train has been at step 500 for 10 min')
     expect(turns.at(-1)).toMatchObject({ state: 'healthy' })
   })
   test('a pause as long as those before is none', () => {

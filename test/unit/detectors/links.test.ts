@@ -1,4 +1,4 @@
-// PCIe and NVLink: links that are slower, fewer or worse than they could be, told apart from those that rest.
+// PCIe and NVLink: links that are slower, fewer or worse than they could be, distinguished from those that rest.
 import { describe, expect, test } from 'vitest'
 import { nvlinkErrors } from '../../../agent/diagnosis/detectors/nvlink-errors/nvlink-errors.ts'
 import { pcieDegraded } from '../../../agent/diagnosis/detectors/pcie-degraded.ts'

@@ -1,4 +1,4 @@
-// Throttling and the power brake: what holds a card back, told apart from what is usual, with the speed that it costs.
+// Throttling and the power brake: what holds a card back, distinguished from what is usual, with the speed that it costs.
 import { describe, expect, test } from 'vitest'
 import { powerBrake } from '../../../agent/diagnosis/detectors/power-brake.ts'
 import { throttling } from '../../../agent/diagnosis/detectors/throttling.ts'

@@ -32,7 +32,7 @@ test('a track is not given up for a newcomer while its process lives, and is whe
   expect([...tracks.all()].every((track, at) => track === first[at])).toBe(true)
   expect(tracks.get('GPU-0', MAX_TRACKS + 1)).toBeUndefined()
 
-  // Three lists without them: they have ended, and stay known until somebody needs the room.
+  // Three lists without them: they have ended, and stay known until someone needs the room.
   const rest = all.slice(BEYOND)
   for (const second of [2, 3, 4]) tracks.ingest(list(T + second * 1_000, rest))
   expect(tracks.get('GPU-0', BEYOND)?.endedT).toBe(T + 4_000)

@@ -1,4 +1,4 @@
-// Memory that no living process holds, told apart from overhead, from what cannot be read, and from holders that cannot be seen.
+// Memory that no living process holds, distinguished from overhead, from what cannot be read, and from holders that cannot be seen.
 import { describe, expect, test } from 'vitest'
 import { unattributedMemory } from '../../../agent/diagnosis/detectors/unattributed-memory.ts'
 import { faults, firstFault, story, watch, type Card, type Moment } from './use-scene.ts'

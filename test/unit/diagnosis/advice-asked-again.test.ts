@@ -1,4 +1,4 @@
-// Messages of clusters and servers that stand alone in a question. All texts are written for this test.
+// Messages of clusters and servers that are alone in a question. All texts are written for this test.
 import { expect, test } from 'vitest'
 import { answer } from './answer.ts'
 import { kindRows } from './advice-rows.ts'

@@ -82,7 +82,7 @@ test.each([
   [
     'libcuda.so without a number, which cuDNN asks for',
     'Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open shared object file: No such file or directory',
-    /Under WSL it lies in \/usr\/lib\/wsl\/lib[^]*make the link beside it/,
+    /Under WSL it is in \/usr\/lib\/wsl\/lib[^]*make the link beside it/,
     /install it where it is missing/,
   ],
   [

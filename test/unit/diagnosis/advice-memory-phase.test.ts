@@ -16,7 +16,7 @@ test.each([
   [
     'room for all weights, asked for at once',
     `${frames('from_pretrained', 'caching_allocator_warmup')}\n${torch('26.00 GiB', '23.60 GiB', '23.10 GiB', '300.00 MiB')}`,
-    /room for the model's weights, which do not fit the card[^]*8 or 4 bit/,
+    /memory for the model's weights, which do not fit the card[^]*8 or 4 bit/,
     /wrong shape|sequence or resolution/,
   ],
   [

@@ -1,4 +1,4 @@
-// Advice on memory and set-up that needs what stands around the message: who speaks, which phase failed, on which system.
+// Advice on memory and set-up that needs what is around the message: who speaks, which phase failed, on which system.
 import { expect, test } from 'vitest'
 import { answer } from './answer.ts'
 
@@ -97,7 +97,7 @@ test.each([
     "FlashInfer's workspace, which is no card that is full",
     '[2025-02-01 10:00:00 TP0] Traceback (most recent call last):\n  File "/s/site-packages/sglang/srt/managers/scheduler.py", line 900, in run_scheduler_process\nRuntimeError: Failed to allocate memory for batch_prefill_tmp_v with size 900000000 and alignment 16 in AlignedAllocator\n',
     'cuda_oom',
-    /no room for 858 MiB[^]*SGLANG_FLASHINFER_WORKSPACE_SIZE=1610612736[^]*--chunked-prefill-size/,
+    /no space for 858 MiB[^]*SGLANG_FLASHINFER_WORKSPACE_SIZE=1610612736[^]*--chunked-prefill-size/,
   ],
   [
     'activations that leave vLLM no room, and a share that cannot make up for them',

@@ -1,4 +1,4 @@
-// Advice that follows what stands beside the message: hidden processes, ranks, settings in force, the language of the program, earlier Xids.
+// Advice that follows what is beside the message: hidden processes, ranks, settings in force, the language of the program, earlier Xids.
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

@@ -1,4 +1,4 @@
-// Advice that follows from what stands beside the message: greetings of images, sizes, versions, who built what. Texts written for this test.
+// Advice that follows from what is beside the message: greetings of images, sizes, versions, who built what. Texts written for this test.
 import { expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

@@ -1,4 +1,4 @@
-// Scores `explain` on the labelled corpus of real logs, where it lies beside the repository; nothing of it is in the repository.
+// Scores `explain` on the labelled corpus of real logs, where it is beside the repository; nothing of it is in the repository.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a program got over is no end: restarts, retries, warnings, trials. And ends whose words stand elsewhere than in a traceback.
+// What a program got over is no end: restarts, retries, warnings, trials. And ends whose words are elsewhere than in a traceback.
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

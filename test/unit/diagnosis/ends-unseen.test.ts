@@ -1,4 +1,4 @@
-// Ends in forms that unseen logs brought: text set in bold, blanks of a bar, words that are wrapped, other batch systems, and what lies below a program.
+// Ends in forms that unseen logs brought: text set in bold, blanks of a bar, words that are wrapped, other batch systems, and what is below a program.
 import { expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

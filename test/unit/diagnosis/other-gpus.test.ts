@@ -1,4 +1,4 @@
-// Real fault logs of hosts with AMD, Intel and unified-memory GPUs, where they lie beside the repository: what each is, and advice for its own maker's GPU.
+// Real fault logs of hosts with AMD, Intel and unified-memory GPUs, where they are beside the repository: what each is, and advice for its own maker's GPU.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import type { LogKind } from '../../../agent/model/kinds.ts'
 const folder = join(import.meta.dirname, '../../../../shared/fixtures/other-gpus')
 const logs = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.log')) : []
 
-/** The first fault of each; undefined: nothing failed, the line stands in healthy hosts too. */
+/** The first fault of each; undefined: nothing failed, the line is in healthy hosts too. */
 const EXPECTED: Readonly<Record<string, LogKind | undefined>> = {
   'amd__gfx1030-page-fault-kern.log': 'gpu_page_fault',
   'amd__gfx1151-wsl2-scratch-overflow.log': 'compile_error',

@@ -1,4 +1,4 @@
-// Scores `explain` on the labelled ends of jobs, where they lie beside the repository; nothing of them is in the repository.
+// Scores `explain` on the labelled ends of jobs, where they are beside the repository; nothing of them is in the repository.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

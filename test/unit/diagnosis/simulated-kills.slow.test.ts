@@ -6,7 +6,7 @@ import type { Incident } from '../../../agent/model/incident.ts'
 import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { simulate } from '../simulated/simulate.ts'
 
-/** Each incident as it was told at each count. */
+/** Each incident as it was reported at each count. */
 function told(scenario: string, seconds: number): readonly Incident[] {
   const heard = new Map<string, Incident>()
   const diagnosis = createHeardDiagnosis({

@@ -1,4 +1,4 @@
-// Tracebacks as they stand in real logs: whoever put something before, between or around their lines.
+// Tracebacks as they are in real logs: whoever put something before, between or around their lines.
 import { describe, expect, test } from 'vitest'
 import { readLine } from '../../../agent/diagnosis/traceback/line.ts'
 import { createTracebackReader } from '../../../agent/diagnosis/traceback/reader.ts'

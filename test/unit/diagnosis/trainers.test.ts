@@ -56,7 +56,7 @@ test.each([
   [
     raised('ValueError: Attempted to assign 64 + 80 = 144 multimodal tokens to 200 placeholders', ['vllm/model_executor/models/utils.py']),
     'python_exception',
-    /give 144 tokens, and the prompt has room for 200[^]*max_pixels/,
+    /give 144 tokens, and the prompt has space for 200[^]*max_pixels/,
   ],
   [
     raised("AttributeError: module 'unsloth_compiled_module_tiny' has no attribute 'TinyNorm_forward'", ['unsloth_zoo/compiler.py']),

@@ -1,4 +1,4 @@
-// What the checks of containers stand on: the allocator's settings, Python's packages, mounts, rights, the toolkit's files.
+// What the checks of containers are on: the allocator's settings, Python's packages, mounts, rights, the toolkit's files.
 import { describe, expect, test } from 'vitest'
 import { parseAllocConf } from '../../../agent/doctor/parts/alloc-conf.ts'
 import { cacheFolders, hubFolder } from '../../../agent/doctor/parts/cache-folders.ts'

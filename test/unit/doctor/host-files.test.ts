@@ -1,4 +1,4 @@
-// Files below a root that somebody else has filled: links lead nowhere outside, nothing but files is read, and what cannot be read says why.
+// Files below a root that someone else has filled: links lead nowhere outside, nothing but files is read, and what cannot be read says why.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -43,7 +43,7 @@ export const modinfo = (version: string, signer: string) => ({ script: `case "$2
 export const NO_MODULE = { script: 'echo "modinfo: ERROR: Module nvidia not found." >&2; exit 1' }
 export const SECURE_BOOT = '/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c'
 
-/** They need root to be made; else the host is one that makes them when somebody needs them. */
+/** They need root to be made; else the host is one that makes them when someone needs them. */
 const NODES: Readonly<Record<string, SceneFile>> =
   process.getuid?.() === 0 ? { '/dev/nvidiactl': { node: [195, 255] }, '/dev/nvidia0': { node: [195, 0] }, '/dev/nvidia-uvm': { node: [511, 0] } } : {}
 

@@ -23,7 +23,7 @@ const home = word.chain((name) =>
 )
 const secret = fc.stringMatching(/^[A-Za-z0-9]{24}$/)
 
-/** How such things stand in a log, in YAML, in JSON, in a URL. */
+/** How such things are in a log, in YAML, in JSON, in a URL. */
 const around = fc.constantFrom<(text: string) => string>(
   (text) => text,
   (text) => `connect to ${text} failed`,
@@ -32,7 +32,7 @@ const around = fc.constantFrom<(text: string) => string>(
   (text) => `(${text})`,
   (text) => `src=${text},dst=x`,
 )
-/** What of it still stands in the text, and what changes when it is scrubbed again: nothing. */
+/** What of it still is in the text, and what changes when it is scrubbed again: nothing. */
 function left(text: string, what: string): readonly string[] {
   const clean = scrub(text)
   return [...(clean.toLowerCase().includes(what.toLowerCase()) ? [clean] : []), ...(scrub(clean) === clean ? [] : [scrub(clean)])]

@@ -85,7 +85,7 @@ test('packages of a driver are told from those of the toolkits', () => {
 describe("Windows' own program", () => {
   async function withWindows(version: string, nvml: NvmlError | undefined) {
     const { around, root } = await build({ files: WSL, ...(nvml === undefined ? {} : { nvml }) })
-    // Programs are started by their path on this machine, so the drives are said to lie in the scene's folder.
+    // Programs are started by their path on this machine, so the drives are said to be in the scene's folder.
     const program = join(root, 'mnt/c/Windows/System32/nvidia-smi.exe')
     mkdirSync(join(program, '..'), { recursive: true })
     writeFileSync(program, `#!/bin/sh\n[ "$1" = --query-gpu=driver_version ] && printf '${version}\\r\\n'\n`)

@@ -1,4 +1,4 @@
-// Plays captures of real cards through the readers, where they lie beside the repository; nothing of them is in the repository.
+// Plays captures of real cards through the readers, where they are beside the repository; nothing of them is in the repository.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Where the dumps of a rank lie by its environment, and what is copied of them.
+// Where the dumps of a rank are by its environment, and what is copied of them.
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

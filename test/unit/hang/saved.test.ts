@@ -55,7 +55,7 @@ describe('evidence of several hosts', () => {
       'for a lock in a library',
       stackOf(['/job/comm.py', 40, 'wait_all'], ['/job/loop.py', 12, 'main']),
       [],
-      'all ranks that are seen stand at /job/comm.py:40 in wait_all, and may wait',
+      'all ranks that are seen are stuck at /job/comm.py:40 in wait_all, and may wait',
     ],
     ['each at a line of its own', '', [0, 1], 'Ranks 0 and 1 wait for a lock'],
   ])('of ranks that may wait for those of other hosts nobody is named: %s', (_, at, culprits, text) => {

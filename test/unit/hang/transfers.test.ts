@@ -1,4 +1,4 @@
-// Pipelines: sends, receives and batches of them. Who is missing, who only waits, and where nobody can be told.
+// Pipelines: sends, receives and batches of them. Who is missing, who only waits, and where nobody can be known.
 import { describe, expect, test } from 'vitest'
 import { createEvidence } from '../../../agent/hang/model.ts'
 import { judge } from '../../../agent/hang/judge/judge.ts'

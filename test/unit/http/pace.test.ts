@@ -1,4 +1,4 @@
-// How often a reader of the stream gets a frame: each one, or as seldom as it asks, also of another host's stream.
+// How often a reader of the stream gets a frame: each one, or as rarely as it asks, also of another host's stream.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'

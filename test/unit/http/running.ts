@@ -26,7 +26,7 @@ const SUMMARY = hostSummaryOf({ host: 'gpu-01', version: '1', simulated: false, 
 export type Bytes = { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>>; readonly body: Buffer }
 export type Answer = Omit<Bytes, 'body'> & { readonly text: string }
 
-/** `target`: sent as it stands instead of the URL's path. */
+/** `target`: sent as it is instead of the URL's path. */
 export async function get(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET', sent?: string, target?: string): Promise<Answer> {
   const { body, ...rest } = await getBytes(url, headers, method, sent, target)
   return { ...rest, text: body.toString() }
@@ -44,7 +44,7 @@ export const getBytes = (url: string, headers: Readonly<Record<string, string>> 
     call.end(body)
   })
 
-/** The status line for a path and headers as they stand: clients tidy both up before they send them. */
+/** The status line for a path and headers as they are: clients tidy both up before they send them. */
 export const rawGet = (url: string, path: string, headers = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

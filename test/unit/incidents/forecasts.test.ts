@@ -1,4 +1,4 @@
-// The forecast on /metrics: seconds from now, of the right process, and nothing when nothing is told.
+// The forecast on /metrics: seconds from now, of the right process, and nothing when nothing is reported.
 import { describe, expect, test } from 'vitest'
 import { createForecastReadings } from '../../../agent/sources/incidents/forecasts.ts'
 import type { Forecast } from '../../../agent/model/finding.ts'

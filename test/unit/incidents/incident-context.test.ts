@@ -8,14 +8,14 @@ import { INCIDENT } from '../http/incident-fixture.ts'
 
 test('all of it', () => {
   expect(incidentContext(INCIDENT)).toEqual([
-    ['Part of', 'memory_leak bbbbbbbbbbbbbbbb; the story began with aaaaaaaaaaaaaaaa'],
+    ['Part of', 'memory_leak bbbbbbbbbbbbbbbb; the chain began with aaaaaaaaaaaaaaaa'],
     ['Led to', 'target_down cccccccccccccccc'],
     ['Silenced', 'until 2025-11-20 01:53:20 UTC (0a0b0c0d0e0f)'],
     ['Acknowledged', 'by kim, 2025-11-20 00:54:20 UTC: looking'],
     ['Over because', 'set healthy by kim'],
   ])
   const list = listText([summaryOf(INCIDENT)], { from: 'a test' })
-  expect(list).toContain('\n  part of: memory_leak bbbbbbbbbbbbbbbb; the story began with aaaaaaaaaaaaaaaa\n  led to: target_down cccccccccccccccc\n')
+  expect(list).toContain('\n  part of: memory_leak bbbbbbbbbbbbbbbb; the chain began with aaaaaaaaaaaaaaaa\n  led to: target_down cccccccccccccccc\n')
   expect(incidentReport(INCIDENT, 'h')).toContain('| Led to | `target_down cccccccccccccccc` |')
 })
 

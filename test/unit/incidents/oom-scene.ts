@@ -1,4 +1,4 @@
-// Jobs with a probe on one GPU, and what is told when their memory does not suffice.
+// Jobs with a probe on one GPU, and what is reported when their memory does not suffice.
 import type { AllocatorOom, AllocatorSample, Event } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { box, reading, scrape, T, uuid, type Scene } from './scene.ts'

@@ -164,7 +164,7 @@ describe('the verdict of an OOM', () => {
     expect(texts(incident)).toContain('at least 0.55')
   })
 
-  test('says what lies outside PyTorch where that grew', () => {
+  test('says what is outside PyTorch where that grew', () => {
     const scene = createScene()
     const t = minutes(scene, 30, (minute) => ({ allocated: 10 * GIB, reserved: 11 * GIB, outside: 0.4 * minute * GIB }))
     const free = TOTAL - 11 * GIB - CONTEXT - 12 * GIB

@@ -106,7 +106,7 @@ export const killLines = (id: string, pid: number): readonly string[] => [
 
 export type Scene = {
   readonly diagnosis: Diagnosis
-  /** All that was told, in order. */
+  /** All that was reported, in order. */
   readonly told: Incident[]
   readonly feed: (...events: readonly Event[]) => void
   /** Seconds of the host pass, from one after `from`; returns the last. */

@@ -137,7 +137,7 @@ test('endless, huge and garbage answers cost a gap, and after three it is left a
       answer.end('{"version":"1"}')
       return
     }
-    // As long as somebody reads.
+    // As long as someone reads.
     answer.writeHead(200)
     const more = (): void => {
       while (!answer.destroyed && answer.write('x'.repeat(2 ** 16)));

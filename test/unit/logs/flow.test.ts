@@ -1,4 +1,4 @@
-// From lines to events: context around what matters, bounds on how many, cursors only for what was told; and a busy log leaves time for others.
+// From lines to events: context around what matters, bounds on how many, cursors only for what was reported; and a busy log leaves time for others.
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../../agent/model/event.ts'
 import { addLine, createBatch, type LineBatch } from '../../../agent/sources/logs/batch.ts'

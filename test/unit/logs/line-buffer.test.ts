@@ -36,7 +36,7 @@ function read(chunks: readonly Buffer[], maxBytes: number) {
   return { lines, cuts, mostHeld }
 }
 
-/** What comes out by definition: each line in pieces of `maxBytes`, the end of the text only when something stands behind the last line end. */
+/** What comes out by definition: each line in pieces of `maxBytes`, the end of the text only when something is behind the last line end. */
 function expected(text: string, maxBytes: number): { readonly lines: readonly Line[]; readonly cuts: number } {
   const lines: Line[] = []
   let [offset, cuts] = [0, 0]

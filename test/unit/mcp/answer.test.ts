@@ -1,4 +1,4 @@
-// What an assistant gets: bounded, one line where one line is meant, and nothing from a log that stands outside of its quotes.
+// What an assistant gets: bounded, one line where one line is meant, and nothing from a log that is outside of its quotes.
 import { describe, expect, test } from 'vitest'
 import * as fc from '../../setup/fast-check.ts'
 import { bounded, inLine, MAX_ANSWER_BYTES, quoted } from '../../../agent/mcp/answer.ts'

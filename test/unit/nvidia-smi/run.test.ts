@@ -1,4 +1,4 @@
-// Running a program: never two at once, bounded output, and how each end is told.
+// Running a program: never two at once, bounded output, and how each end is reported.
 import { expect, test } from 'vitest'
 import { createRunner } from '../../../agent/sources/nvidia-smi/run.ts'
 

@@ -149,7 +149,7 @@ describe.skipIf(!hasFake)('readings (needs a C compiler)', () => {
       expect(round.value('gpu_utilization_ratio', { gpu: '1' })).toBe(0.91)
       expect(round.value('gpu_mig_enabled', { gpu: '0' })).toBe(1)
       expect(round.value('gpu_mig_enabled', { gpu: '1' })).toBe(0)
-      // The GPU's own list has the same processes: each stands once.
+      // The GPU's own list has the same processes: each is once.
       expect(round.processes(0)).toEqual([
         { pid: FIRST_MIG_PID, type: 'C', bytes: 9 * GIB, gi: 1, ci: 0 },
         { pid: FIRST_MIG_PID + 1, type: 'C', bytes: 4 * GIB, gi: 2, ci: 0 },

@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'network.interface.name': 'interface',
   'system.device': 'device',
 }
-/** Names of conventions with the attributes that tell our metrics apart, and what stands for those attributes in our labels. */
+/** Names of conventions with the attributes that tell our metrics apart, and what means those attributes in our labels. */
 const OURS: readonly (readonly [name: string, only: Readonly<Record<string, string>>, metric: string, labels: Readonly<Record<string, string>>])[] = [
   ['hw.gpu.memory.limit', {}, 'warpwatch_gpu_memory_total_bytes', {}],
   ['hw.gpu.memory.usage', {}, 'warpwatch_gpu_memory_used_bytes', {}],

@@ -54,7 +54,7 @@ const COLLECTORS: readonly (readonly [string, (text: string) => string])[] = [
   ['Windows', (text) => text.replaceAll('\n', '\r\n')],
 ]
 
-/** Times of the log's own that the collector's stand before, figures that look like a rank's. */
+/** Times of the log's own that the collector's are before, figures that look like a rank's. */
 const MAY_DIFFER = 0.03
 
 describe.each(COLLECTORS)('behind %s', (_, through) => {

@@ -1,4 +1,4 @@
-// Scores `progress` on the labelled corpora of real logs, where they lie beside the repository; nothing of them is in the repository.
+// Scores `progress` on the labelled corpora of real logs, where they are beside the repository; nothing of them is in the repository.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -85,7 +85,7 @@ function judged({ id, text, chunks = [], truth, cuts }: Run): readonly Told[] {
 
 describe.skipIf(!existsSync(RUNS))('real runs replayed with the times at which their lines came (need ../shared)', () => {
   test.each([
-    // As last printed: loops that print each 20 or 25 steps lie behind, and four runs say no step or the same of each epoch.
+    // As last printed: loops that print each 20 or 25 steps are behind, and four runs say no step or the same of each epoch.
     ['step', 0.75],
     ['rate', 0.9],
     ['left', 0.85],

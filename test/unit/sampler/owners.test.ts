@@ -24,7 +24,7 @@ test('all GPUs are read and the next request goes out before the owners of a sec
   const identify = (): undefined => {
     if (looks === undefined) return
     looks++
-    // As long as the child needs for its whole answer, which then lies in the channel.
+    // As long as the child needs for its whole answer, which then is in the channel.
     if (looks === 1) for (let waited = 0; readFileSync(answered, 'utf8') !== '2' && waited < 15_000; waited += 5) pause(5)
     if (looks !== 2) return
     before = groupsAt(first)

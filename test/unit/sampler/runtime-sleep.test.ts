@@ -1,4 +1,4 @@
-// The NVIDIA GPU of a laptop: never opened while it is suspended, left alone when nobody uses it, read again when somebody does.
+// The NVIDIA GPU of a laptop: never opened while it is suspended, left alone when nobody uses it, read again when someone does.
 import { describe, expect, it, test } from 'vitest'
 import { createFiles } from '../../../agent/drm/files.ts'
 import { createRuntimeSleep, type RuntimeSleep } from '../../../agent/sources/gpu/runtime-sleep.ts'

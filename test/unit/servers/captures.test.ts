@@ -1,4 +1,4 @@
-// Plays the captures of real servers through the readers, where they lie beside the repository; nothing of them is in the repository.
+// Plays the captures of real servers through the readers, where they are beside the repository; nothing of them is in the repository.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Each family's pages in the generations that the captures do not hold, written anew.
+// Each family's pages in the generations that the captures do not hold, written again.
 import { describe, expect, test } from 'vitest'
 import {
   lmdeploy,

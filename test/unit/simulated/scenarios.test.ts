@@ -217,7 +217,7 @@ describe('slurm', () => {
 })
 
 describe('mig', () => {
-  test('an instance is full while the card has room', () => {
+  test('an instance is full while the card has free memory', () => {
     const story = simulate('mig', 240)
     const [first] = ooms(story)
     expect(first?.mig_uuid).toBeDefined()

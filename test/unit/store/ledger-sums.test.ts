@@ -1,4 +1,4 @@
-// Sums of the ledger over a span that begins and ends anywhere: the part of its first hour or day that lies inside counts, whatever it is grouped by.
+// Sums of the ledger over a span that begins and ends anywhere: the part of its first hour or day that is inside counts, whatever it is grouped by.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

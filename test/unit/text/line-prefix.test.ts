@@ -1,4 +1,4 @@
-// What stands before the text of a log line is recognised in every form that programs print.
+// What is before the text of a log line is recognised in every form that programs print.
 import { expect, test } from 'vitest'
 import { bareKernelText, beginsRecord, criHead, kernelLine, stripPrefix, withoutColours, writerOf } from '../../../agent/text/line-prefix.ts'
 

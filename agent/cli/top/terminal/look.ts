@@ -25,7 +25,7 @@ export function capabilitiesOf(env: Env): Capabilities {
   return { depth: depth(), unicode: !old && /utf-?8/i.test(locale), modern: !old }
 }
 
-/** Foreground of each colour: SGR code of 16 colours, index of 256, red, green and blue. Okabe and Ito's palette for jobs: told apart also by the colour-blind. */
+/** Foreground of each colour: SGR code of 16 colours, index of 256, red, green and blue. Okabe and Ito's palette for jobs: distinguished also by the colour-blind. */
 const CODES: Readonly<Record<Colour, readonly [number, number, string]>> = {
   good: [32, 71, '95;175;95'],
   warning: [33, 178, '230;159;0'],

@@ -46,7 +46,7 @@ export const hostExhausted = defineDetector({
     },
     critical_minutes: { default: 5, min: 0, max: 60, help: 'Critical from so many minutes before the memory is gone.' },
   },
-  expression: { none: 'a straight fall over minutes, told apart from the load of a model by the page cache, has no PromQL equivalent' },
+  expression: { none: 'a straight fall over minutes, distinguished from the load of a model by the page cache, has no PromQL equivalent' },
   create(options, { present }) {
     let points: Point[] = []
     const hold = createHold({ forMs: 2 * EVERY_MS, clearMs: MINUTE_MS })

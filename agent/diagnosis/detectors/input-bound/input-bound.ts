@@ -112,7 +112,7 @@ export const inputBound = defineDetector({
         state: 'faulty',
         severity: 'warning',
         title: `${upperFirst(who)} waits for its input: ${where} ${gpus.length === 1 ? 'works' : 'work'} ${percent(run.mean)} of the time`,
-        verdict: `GPU ${index} worked only ${percent(run.mean)} of the last five minutes for ${who}: it fell from work to next to nothing ${run.fallsPerMinute.toFixed(1)} times a minute, and stood still in ${percent(run.low)} of the seconds. Meanwhile the bottleneck was ${first ?? 'not to be seen'}${causes.found.length > 1 ? `, and ${causes.found.slice(1).join(', ')}` : ''}. So it has been for ${spanText(Math.max(1, t - (state.sinceT ?? t)))}.`,
+        verdict: `GPU ${index} worked only ${percent(run.mean)} of the last five minutes for ${who}: it fell from work to next to nothing ${run.fallsPerMinute.toFixed(1)} times a minute, and was idle in ${percent(run.low)} of the seconds. Meanwhile the bottleneck was ${first ?? 'not to be seen'}${causes.found.length > 1 ? `, and ${causes.found.slice(1).join(', ')}` : ''}. So it has been for ${spanText(Math.max(1, t - (state.sinceT ?? t)))}.`,
         facts: {
           utilization_ratio: Math.round(run.mean * 1_000) / 1_000,
           low_ratio: Math.round(run.low * 1_000) / 1_000,
@@ -165,7 +165,7 @@ export const inputBound = defineDetector({
         state.holder = holder
         state.seenT = t
         const causes = worst === undefined ? undefined : bottlenecks.of(t, holder.containerId)
-        // It stands still, and nothing that can be seen is why: what it waits for is not known, so nothing is said.
+        // It does not move, and nothing that can be seen is why: what it waits for is not known, so nothing is said.
         const faulty = causes !== undefined ? (causes.found.length > 0 ? true : undefined) : shown.every(({ run }) => isWell(run)) ? false : undefined
         if (faulty === true) state.sinceT ??= t
         const held = state.hold.see(t, faulty)

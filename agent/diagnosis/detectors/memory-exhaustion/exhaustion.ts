@@ -31,7 +31,7 @@ const MINUTE_MS = 60_000
 
 /**
  * Chosen on the simulator of shared/tools/allocator-sim: its suite-dev and two suites of other seeds; a further suite was only looked at now and then, but also
- * led to `outsideLate`. Synthetic workloads: no rates of the field. What each is for stands beside it.
+ * led to `outsideLate`. Synthetic workloads: no rates of the field. What each is for is beside it.
  */
 export const RULES = {
   /** Certainty of the trend; eight lookbacks are tried each half minute, so the usual 2.33 would give findings by chance. */

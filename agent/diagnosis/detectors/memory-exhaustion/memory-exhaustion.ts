@@ -62,7 +62,7 @@ function keep(list: number[], value: number): void {
 
 const GROWS: Readonly<Record<Grower, (slope: string) => string>> = {
   kept: (slope) => `it has kept ${slope} more each minute`,
-  listed: (slope) => `it has taken ${slope} more each minute (as the driver lists it; without the probe live tensors and cache cannot be told apart)`,
+  listed: (slope) => `it has taken ${slope} more each minute (as the driver lists it; without the probe live tensors and cache cannot be distinguished)`,
   peaks: (slope) => `its peaks have risen by ${slope} each minute, between them the memory was given back`,
   outside: (slope) => `it has taken ${slope} more each minute outside of PyTorch’s allocator`,
   others: (slope) => `other processes on the card have taken ${slope} more each minute`,

@@ -14,7 +14,7 @@ export type Trouble = {
 
 type Card = { readonly uuid: string; readonly index: number; readonly now: { readonly used?: number | undefined } }
 
-/** The metric of a gap that stands for a whole GPU, or for the whole driver when it names none. */
+/** The metric of a gap that means a whole GPU, or for the whole driver when it names none. */
 const WHOLE = 'gpu'
 /** NVML_ERROR_LIB_RM_VERSION_MISMATCH (nvml.h). */
 const LIB_RM_VERSION_MISMATCH = 18

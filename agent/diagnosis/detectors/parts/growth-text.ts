@@ -4,7 +4,7 @@ import { gib } from '../../../text/bytes.ts'
 import type { Point } from './points.ts'
 import { median } from './trend.ts'
 
-/** What grew most: live bytes that stay, the peaks, the process outside of PyTorch, what others hold, or (where these cannot be told apart) what the driver lists. */
+/** What grew most: live bytes that stay, the peaks, the process outside of PyTorch, what others hold, or (where these cannot be distinguished) what the driver lists. */
 export type Grower = 'kept' | 'peaks' | 'outside' | 'others' | 'listed'
 
 /** Less of the growth than this stays between the peaks: it is load. */
@@ -36,7 +36,7 @@ const LIST = 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_mem
 
 export const REMEDIES: Readonly<Record<Grower, readonly Remedy[]>> = {
   kept: [KEPT, SNAPSHOT],
-  listed: [{ text: 'Run it with the probe: the driver cannot tell live tensors from an allocator’s cache.' }, KEPT],
+  listed: [{ text: 'Run it with the probe: the driver cannot distinguish live tensors from an allocator’s cache.' }, KEPT],
   peaks: [
     { text: 'Bound what makes the peaks grow: sequence length, batch size, requests at once (vLLM: --max-num-seqs, --max-model-len).' },
     { text: 'Lower the peaks: gradient checkpointing, or a smaller micro-batch with accumulation.' },

@@ -10,7 +10,7 @@ export type Rise = {
   readonly forget: () => void
 }
 
-/** Rises are kept by the slot in which they were seen: a slowly rising counter costs no more than one that stands still. */
+/** Rises are kept by the slot in which they were seen: a slowly rising counter costs no more than one that does not move. */
 const SLOTS = 12
 
 export function createRise(windowMs: number): Rise {

@@ -1,4 +1,4 @@
-// What to do with an inference server that stands still: read its log, see where it stands, begin it again.
+// What to do with an inference server that does not move: read its log, see where it is, begin it again.
 import type { Remedy } from '../../../model/fault.ts'
 import type { ServerRow } from './server-rows.ts'
 
@@ -14,7 +14,7 @@ export const readLog = ({ container, pid }: Pick<ServerRow, 'container' | 'pid'>
   command: container === undefined ? `journalctl -n 200 --no-pager _PID=${pidOf({ pid })}` : `docker logs --tail 200 ${quoted(container)}`,
 })
 export const seeThreads = (row: Pick<ServerRow, 'server' | 'pid'>): Remedy => ({
-  text: 'See where its threads stand, and whether one of them takes a whole core.',
+  text: 'See where its threads are stuck, and whether one of them takes a whole core.',
   command: PYTHON.has(row.server) ? `py-spy dump --pid ${pidOf(row)}` : `top -H -b -n 1 -p ${pidOf(row)}`,
 })
 /** `why` is a whole sentence. Outside a container the command only ends it: what started it is not known. */

@@ -25,11 +25,11 @@ export function quantile(sorted: ArrayLike<number>, share: number): number {
 }
 export const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5)
 
-/** Where the value of this rank stands once `values` are in order. */
+/** Where the value of this rank is once `values` are in order. */
 const rankOf = (length: number, share: number): number => Math.max(0, Math.min(length - 1, Math.round(share * (length - 1))))
 
 /**
- * The value that would stand at `rank` if those from `first` to `last` were sorted: smaller ones end before it, larger ones behind it. Sorting all of 7,000 slopes for three of them
+ * The value that would be at `rank` if those from `first` to `last` were sorted: smaller ones end before it, larger ones behind it. Sorting all of 7,000 slopes for three of them
  * takes ten times as long. (Hoare's selection, the middle of three as pivot.)
  */
 function select(values: Float64Array, rank: number, first: number, last: number): number {
@@ -99,7 +99,7 @@ export function fitLine(x: readonly number[], y: readonly number[]): Line | unde
   let sizes: Float64Array | undefined
   return {
     slope,
-    // What is below the median stands before it by now, and what is above it behind it.
+    // What is below the median is before it by now, and what is above it behind it.
     slopeLow: select(slopes, rankOf(slopes.length, 0.5 - half), 0, middle),
     slopeHigh: select(slopes, rankOf(slopes.length, 0.5 + half), middle, last),
     z: s === 0 ? 0 : (s - Math.sign(s)) / deviation,

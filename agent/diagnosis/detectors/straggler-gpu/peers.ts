@@ -51,7 +51,7 @@ export function jobsOf(gpus: Iterable<GpuHolders>, least: number): readonly Job[
   return found
 }
 
-/** How far a value lies below the others' median, and whether that is far for them: more than five robust standard deviations. */
+/** How far a value is below the others' median, and whether that is far for them: more than five robust standard deviations. */
 export function below(value: number, others: readonly number[], leastSpread: number): { readonly middle: number; readonly far: boolean } {
   const middle = median(others)
   // 1.4826 times the median of the absolute deviations is the standard deviation of a normal distribution.

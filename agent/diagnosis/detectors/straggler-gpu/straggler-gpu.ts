@@ -77,7 +77,7 @@ export const stragglerGpu = defineDetector({
   options: {
     for_minutes: { default: 3, min: 0, max: 1_440, help: 'For how long it must be slower than its peers.' },
     clear_seconds: { default: 60, min: 0, max: 3_600, help: 'For how long it must keep up again, until it is over.' },
-    slower_ratio: { default: 0.1, min: 0.02, max: 0.9, help: 'By how much its SM clock must lie below the median of its peers.' },
+    slower_ratio: { default: 0.1, min: 0.02, max: 0.9, help: 'By how much its SM clock must be below the median of its peers.' },
     load_ratio: { default: 0.7, min: 0.1, max: 1, help: 'Mean utilization from which on a GPU takes part; ranks that wait in NCCL are busy too.' },
   },
   expression: { none: 'it compares each GPU with the others of its container or Slurm job by a robust distance, which PromQL has no function for' },

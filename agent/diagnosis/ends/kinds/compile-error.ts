@@ -101,7 +101,7 @@ export const compileError: EndKind = {
   remedies: (told) => [
     pythonHeader(told),
     /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
-      text: `What stands below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
+      text: `What is below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
     },
     /inductor|dynamo|torch[._]compile/i.test(told.situation.text) &&
       told.situation.programs.has('pytorch') && {

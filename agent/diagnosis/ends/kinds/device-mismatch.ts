@@ -4,7 +4,7 @@ import type { Piece } from '../../faults/remedies/plan.ts'
 
 /** The older form: the type of a tensor on a GPU says so. */
 const BY_TYPE = /Input type \((?:torch\.)?(cuda\.)?\w{1,20}\) and (?:weight|bias) type \((?:torch\.)?(cuda\.|CUDA)?\w{1,20}\) should be the same/
-/** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that lies on several GPUs. */
+/** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that is on several GPUs. */
 function moved({ error }: EndTold): readonly Piece[] {
   if (/module parameters locate in|module must (?:be|have its parameters) on/.test(error?.message ?? ''))
     return [

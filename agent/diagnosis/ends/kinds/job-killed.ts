@@ -33,7 +33,7 @@ function lostNode({ programs, text }: Situation): Piece {
   return { text: see }
 }
 
-/** `docker compose up` says so of the container whose lines stand above. */
+/** `docker compose up` says so of the container whose lines are above. */
 const COMPOSED = /^(?!(?:[Cc]ontainer|[Pp]rocess|[Jj]ob|[Tt]ask|[Pp]od|[Pp]rogram|[Cc]ommand|[Ss]cript|[Ss]ervice|It)\b)([\w.-]{1,80}) exited with code 137\b/m
 const NOT_MEMORY = /OOMKilled["']?[:=] ?false/
 /** `docker events` and `podman events` tell each signal that the engine was asked to send. */
@@ -93,7 +93,7 @@ export const jobKilled: EndKind = {
       },
     pattern === 'evicted' &&
       /ephemeral|[Dd]isk/.test(`${reason}`) && {
-        text: 'Let the pod write elsewhere: caches of models, checkpoints and large files onto a volume (PVC), or set requests and limits of ephemeral-storage so that it gets a node with room.',
+        text: 'Let the pod write elsewhere: caches of models, checkpoints and large files onto a volume (PVC), or set requests and limits of ephemeral-storage so that it gets a node with space.',
       },
     pattern === 'evicted' && {
       text: 'See what the node ran out of, and give the pod requests that cover what it uses.',

@@ -84,7 +84,7 @@ function remedies(told: EndTold): readonly Piece[] {
         command: `where ${safe(name) ?? '<PROGRAM>'} & where python`,
       },
       {
-        text: `A command of a Python package lies in the folder Scripts of the environment that it was installed into: activate that one (conda activate <NAME>, or .venv\\Scripts\\activate) in the shell that starts the program, and install the package there if it is missing.`,
+        text: `A command of a Python package is in the folder Scripts of the environment that it was installed into: activate that one (conda activate <NAME>, or .venv\\Scripts\\activate) in the shell that starts the program, and install the package there if it is missing.`,
         command: 'python -m pip list',
       },
     ]
@@ -165,7 +165,7 @@ function remedies(told: EndTold): readonly Piece[] {
   ]
 }
 const PYTHON_OF = /\bof binary: ((?:\/|[A-Za-z]:\\)[\w./\\-]{3,120}python[\d.]{0,6}(?:\.exe)?)(?=\s|$)/
-/** A launcher ran the script under the Python that it belongs to; a project that lies there as source is installed from its folder. */
+/** A launcher ran the script under the Python that it belongs to; a project that is there as source is installed from its folder. */
 function otherPython({ error, situation: { text } }: EndTold, top: string | undefined): readonly Piece[] | undefined {
   if (top === undefined || !/No module named/.test(error?.message ?? '')) return undefined
   const python = PYTHON_OF.exec(text)?.[1]

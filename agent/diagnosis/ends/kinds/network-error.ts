@@ -100,7 +100,7 @@ export const networkError: EndKind = {
       /dial (?:tcp|udp)[^\n]{0,200}(?:no such host|server misbehaving|i\/o timeout|connection refused|network is unreachable)|lookup \S{1,120} on \S{1,60}: /,
       WEIGHT.message,
     ),
-    // What was behind it stands in its message: also that a proxy's name is no file.
+    // What was behind it is in its message: also that a proxy's name is no file.
     says(/Max retries exceeded with url|Cannot connect to proxy\b/, WEIGHT.errno + 0.5),
     raises(
       /^(?:\w{0,40}Connect(?:ion(?:Refused|Reset|Aborted|Closed)?|or)?(?:Error|Exception)|MaxRetryError|(?:Connect|Read)Timeout(?:Error)?|(?:Read|Write)Error|RemoteDisconnected|\w{0,40}ProtocolError|ProxyError|SSL\w{0,20}Error|URLError|gaierror|herror|NameResolutionError|ServerDisconnectedError|Rendezvous\w{1,30}Error|Dist(?:Store|Network)Error|\w{0,40}RpcError|ServiceUnavailable|UnknownHostException|SocketTimeoutException|NoRouteToHostException|IncompleteRead|ChunkedEncodingError)$/,

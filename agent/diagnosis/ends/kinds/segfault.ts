@@ -92,7 +92,7 @@ export const segfault: EndKind = {
 
 function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
-    frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
+    frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It was at ${frame}.` },
     /nccl/i.test(calledIn(situation) ?? '') && {
       text: 'It crashed while NCCL joined the GPUs. Let NCCL say how far it came; on a vGPU, where GPUs cannot reach each other, also switch that off (NCCL_P2P_DISABLE=1), or use one GPU.',
       command: 'export NCCL_DEBUG=INFO',
@@ -114,7 +114,7 @@ function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
     },
     situation.system === 'windows' &&
       situation.programs.has('comfyui') && {
-        text: 'If it comes while a large model is loaded: let Windows manage the size of the page file (System, Advanced, Performance), on a disk with room for the whole model.',
+        text: 'If it comes while a large model is loaded: let Windows manage the size of the page file (System, Advanced, Performance), on a disk with space for the whole model.',
       },
     situation.system !== 'windows' &&
       !situation.programs.has('comfyui') &&

@@ -12,7 +12,7 @@ const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initializat
 const TRTLLM = /^Executor worker (?:returned error|died)/
 /** Of a notebook: the Python that runs its cells. */
 const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|^(?:AsyncIOLoop)?KernelRestarter: /
-/** Open MPI's, of another rank; the host stands below. */
+/** Open MPI's, of another rank; the host is below. */
 const MPI_PEER = /^An MPI communication peer process has unexpectedly disconnected/
 /** uvicorn's, of one of several workers. */
 const UVICORN = /^Child process \[(\d{1,10})\] died$/

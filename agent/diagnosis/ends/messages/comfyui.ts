@@ -63,7 +63,7 @@ export const COMFYUI: readonly Known[] = [
     says: 'The program took the model for one of another type, from the setting of the node or from the names in the file.',
     remedies: (_, { situation }) => [
       {
-        text: `Update the program: it must know the model to tell it from others.${situation.system === 'windows' && situation.programs.has('comfyui') ? ' The portable ComfyUI: update/update_comfyui.bat.' : ''}`,
+        text: `Update the program: it must know the model to distinguish it from others.${situation.system === 'windows' && situation.programs.has('comfyui') ? ' The portable ComfyUI: update/update_comfyui.bat.' : ''}`,
         ...(situation.system === 'windows' ? {} : { command: 'git pull' }),
       },
       { text: 'Set the type of the loader (text encoder, CLIP) to that of the model, and take the file that its page names for this node.' },

@@ -9,7 +9,7 @@ const ROWS: readonly Row[] = [
     'Copy the model to a file system of Linux itself (in WSL below /home, not /mnt/c) and load it from there.',
     'df -T <FOLDER>',
     'Safetensors maps its files into memory, and the file system of the model does not allow that.',
-    'The model lies on a file system that cannot map files',
+    'The model is on a file system that cannot map files',
   ],
   [
     /offset overflow while concatenating arrays/,

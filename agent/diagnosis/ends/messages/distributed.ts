@@ -1,4 +1,4 @@
-// Messages of PyTorch where a model lies on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
+// Messages of PyTorch where a model is on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
 import { printTorch } from '../../faults/remedies/environment.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'

@@ -80,7 +80,7 @@ export const ENGINES: readonly Known[] = [
   {
     pattern: /Ran out of memory even after retracting all other requests in the decode batch/,
     title: 'One request filled the whole KV cache of SGLang',
-    says: 'SGLang had put all other requests back into its queue, and the last one still found no room in the KV cache for its next token.',
+    says: 'SGLang had put all other requests back into its queue, and the last one still found no space in the KV cache for its next token.',
     remedies: (_, { situation }) => [
       moreForCache(situation),
       { text: 'Or hold it in half the memory, where the GPU has FP8 (compute capability 8.9 and newer).', command: '--kv-cache-dtype fp8_e5m2' },

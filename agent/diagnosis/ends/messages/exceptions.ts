@@ -107,7 +107,7 @@ export const EXCEPTIONS: readonly Known[] = [
     pattern: /^NameError: name '(\w{1,80})' is not defined/,
     remedies: ([, name], told) =>
       failedInLibrary(told)
-        ? [{ text: `A library expects ${name} from a package that could not be imported; a warning about it stands further above.` }, versions(told)]
+        ? [{ text: `A library expects ${name} from a package that could not be imported; a warning about it is further above.` }, versions(told)]
         : [{ text: `Import or define ${name} before that line, or correct its spelling.` }],
   },
   {
@@ -185,7 +185,7 @@ export const EXCEPTIONS: readonly Known[] = [
       'Print what is divided by: mostly the length of an empty data set or loader (fewer samples than one batch with drop_last), or a setting of 0.',
     ),
   },
-  { pattern: /^RecursionError/, remedies: only('See which functions repeat in the traceback: one calls itself without an end. A higher limit seldom helps.') },
+  { pattern: /^RecursionError/, remedies: only('See which functions repeat in the traceback: one calls itself without an end. A higher limit rarely helps.') },
   {
     pattern: /^EOFError: EOF when reading a line/,
     remedies: only('The program asks for an answer and has no terminal: give it the answer as an argument, or run the container with -it.'),

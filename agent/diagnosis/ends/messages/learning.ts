@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
     'Compare the labels with the size of the last layer: it needs one output more than the largest label, labels count from 0, and none may be negative.',
     undefined,
     undefined,
-    'A label lies outside of the classes of the model',
+    'A label is outside of the classes of the model',
   ],
   [
     /You have to specify either decoder_input_ids or decoder_inputs_embeds/,

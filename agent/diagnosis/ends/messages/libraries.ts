@@ -1,4 +1,4 @@
-// Messages of training libraries with one reason each; those of which figures or names of the text are used stand at the end.
+// Messages of training libraries with one reason each; those of which figures or names of the text are used are at the end.
 import { COMPUTE_CAP } from '../../faults/remedies/gpu.ts'
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import { FRAMEWORKS } from './frameworks.ts'
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /pair\.cc:\d{1,4}\] .{0,60}remote=\[127\./,
-    'The name of this host stands for a loopback address (127.x in /etc/hosts), where other hosts cannot reach it: name the interface to use.',
+    'The name of this host resolves to a loopback address (127.x in /etc/hosts), where other hosts cannot reach it: name the interface to use.',
     'ip -brief address; export GLOO_SOCKET_IFNAME=<INTERFACE>',
   ],
   [

@@ -54,8 +54,8 @@ export const LOADING: readonly Known[] = [
       { text: 'Fetch it again: what is there is replaced.', command: `hf download ${repositoryIn(situation.text) ?? '<REPOSITORY>'} --force-download` },
       ...(situation.system === 'windows'
         ? []
-        : [{ text: 'See that the disk has room for it.', command: 'df -h ~/.cache/huggingface; printenv HF_ENDPOINT HTTPS_PROXY' }]),
-      { text: 'If it is cut each time: another network, or without the mirror or proxy that stands between.' },
+        : [{ text: 'See that the disk has space for it.', command: 'df -h ~/.cache/huggingface; printenv HF_ENDPOINT HTTPS_PROXY' }]),
+      { text: 'If it is cut each time: another network, or without the mirror or proxy in between.' },
     ],
   },
   {

@@ -95,7 +95,7 @@ const hidden = (path: string): readonly Piece[] => [
 const isOwn = (path: string | undefined): path is string => path !== undefined && path.includes('/') && !/(?:site|dist)-packages|[\\/]lib[\\/]python/.test(path)
 /** A module in a package of the code itself hides nothing. */
 const hides = (path: string | undefined, module: string): path is string => isOwn(path) && !module.includes('.')
-/** Libraries of which many people run a checkout: what lies there is not their own code. */
+/** Libraries of which many people run a checkout: what is there is not their own code. */
 const CHECKOUT = /^(?:vllm|sglang|transformers|trl|diffusers|verl|peft|accelerate|unsloth|deepspeed|megatron|torchtitan|lm_eval)\b/
 const ownLacks = (name: string, module: string, path: string): readonly Piece[] =>
   CHECKOUT.test(module)
@@ -167,7 +167,7 @@ export const PACKAGES: readonly Known[] = [
     ],
   },
   {
-    // Python names the first part that is missing: what stands before the last dot was found.
+    // Python names the first part that is missing: what is before the last dot was found.
     pattern: /No module named '((?!google|nvidia|ruamel)[A-Za-z]\w{0,60})((?:\.\w{1,60})*)\.(\w{1,60})'/,
     title: ([, top = '', , last = '']) => lacking(last, top) ?? `The installed ${top} has no ${last}`,
     says: ([, top, , last]) => `${top} itself was found, without ${last}: it is of another release, or a folder of that name hides it.`,
@@ -206,7 +206,7 @@ export const PACKAGES: readonly Known[] = [
     remedies: ([, owner, method = '', name = ''], told) => {
       const package_ = packageOfClass(owner ?? method)
       const from = caller(told)
-      // A wrapper of the library itself may stand between.
+      // A wrapper of the library itself may be between.
       const foreign = from !== package_ && !(package_ === 'trl' && from === 'transformers')
       const { own, deepest, call } = failedCall(told)
       // The line itself names the argument: no wrapper that only passes it on.

@@ -5,7 +5,7 @@ import { only, type Known } from './message.ts'
 export const QUANTIZATION: readonly Known[] = [
   {
     pattern: /'Catcher' object has no attribute '(\w{1,60})'/,
-    title: ([, name]) => `Transformers reads ${name} of what stands in for a layer`,
+    title: ([, name]) => `Transformers reads ${name} of what replaces a layer`,
     says: ([, name]) =>
       `While a model is quantized, a stand-in (Catcher) takes the place of its first layer, and this Transformers reads ${name} there, which older tools did not foresee.`,
     remedies: (_, { situation }) => [

@@ -14,7 +14,7 @@ const FLASH =
 
 export const SERVERS: readonly Known[] = [
   {
-    // What the runner says of the file stands in the server's log only.
+    // What the runner says of the file is in the server's log only.
     pattern: /unable to load model: \S{0,200}sha256-[\da-f]{12}/,
     when: ({ situation }) => situation.programs.has('ollama'),
     title: 'Ollama could not load the file of a model',
@@ -183,7 +183,7 @@ export const SERVERS: readonly Known[] = [
     remedies: () => [
       { text: 'Install what reads it.', command: 'python -m pip install --upgrade sentencepiece tiktoken protobuf transformers' },
       {
-        text: 'See that the tokenizer lies beside the model, whole: a file of a few hundred bytes is a pointer of Git LFS.',
+        text: 'See that the tokenizer is beside the model, whole: a file of a few hundred bytes is a pointer of Git LFS.',
         command: 'ls -l <MODEL_FOLDER>/tokenizer*',
       },
     ],

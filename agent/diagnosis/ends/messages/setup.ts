@@ -128,7 +128,7 @@ export const SETUP: readonly Known[] = [
       if (words.startsWith('Could not run'))
         return [
           {
-            text: 'Install the torchvision with the same CUDA as PyTorch, from the same index: what stands behind the plus of its version (cu126, cu128 …) names it.',
+            text: 'Install the torchvision with the same CUDA as PyTorch, from the same index: what is behind the plus of its version (cu126, cu128 …) names it.',
             command: `python -c "import torch; print(torch.__version__)"\npython -m pip install --force-reinstall --no-deps torchvision --index-url https://download.pytorch.org/whl/${/\b2\.\d{1,2}\.\d\+(cu\d{3})\b/.exec(situation.text)?.[1] ?? '<CUDA>'}`,
           },
         ]
@@ -192,7 +192,7 @@ export const SETUP: readonly Known[] = [
   },
   {
     pattern: /execve\(\): \S{0,200}\/slurm_script: No such file/,
-    says: "Slurm's copy of the batch script was gone from the node before it started: its spool folder was cleaned, is not mounted, or lies in /tmp.",
+    says: "Slurm's copy of the batch script was gone from the node before it started: its spool folder was cleaned, is not mounted, or is in /tmp.",
     remedies: () => [
       { text: 'Submit it again without that node, and report the node to its administrator.', command: 'sbatch --exclude=<NODE> <SCRIPT>' },
       { text: 'On the node: keep SlurmdSpoolDir out of /tmp and of what cleans it.', command: 'scontrol show config | grep -i SlurmdSpoolDir' },

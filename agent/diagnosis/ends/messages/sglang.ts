@@ -10,7 +10,7 @@ export const SGLANG: readonly Known[] = [
       code === '-9'
         ? 'It was killed (SIGKILL), mostly because host memory was full.'
         : code === '-3'
-          ? 'It ended itself (SIGQUIT) after an error of its own, which stands further up.'
+          ? 'It ended itself (SIGQUIT) after an error of its own, which is further up.'
           : undefined,
     remedies: ([, rank, code]) => [
       code === '-9'

@@ -19,7 +19,7 @@ const ROWS: readonly Row[] = [
     'Use a newer LAMMPS, and raise safezone and mincap of pair_style reaxff: its arrays are sized at the start, and a structure that changes much outgrows them.',
     undefined,
     undefined,
-    'ReaxFF ran out of room in its arrays',
+    'ReaxFF ran out of space in its arrays',
   ],
   [
     /Out of range atoms - cannot compute PPPM|Non-numeric (?:pressure|box dimensions|atom coords)|Bond atoms? [\d ]{1,60}missing|Shake (?:determinant|atoms)/,

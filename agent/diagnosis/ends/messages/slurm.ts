@@ -178,7 +178,7 @@ const ROWS: readonly Row[] = [
         'Run it on a login node. In a container, mount the folder of slurm.conf and the socket of MUNGE.',
         'ls -l /etc/slurm/slurm.conf /etc/slurm-llnl/slurm.conf',
       ),
-      do1('Where slurm.conf lies elsewhere, name it.', 'export SLURM_CONF=<FILE>'),
+      do1('Where slurm.conf is elsewhere, name it.', 'export SLURM_CONF=<FILE>'),
     ],
   ],
 ]

@@ -1,8 +1,8 @@
-// Messages of what lies below a program: the loader of libraries, streams of C++, folders that nobody made, packages that are only a folder.
+// Messages of what is below a program: the loader of libraries, streams of C++, folders that nobody made, packages that are only a folder.
 import { installs, packageOf } from '../python-packages.ts'
 import type { Known } from './message.ts'
 
-/** A word of a log that may stand in a command. */
+/** A word of a log that may be in a command. */
 const safe = (word: string): string | undefined => (/^[\w@%+=:,./~-]{1,200}$/.test(word) && !word.startsWith('-') ? word : undefined)
 
 type Symbol = { readonly symbol: RegExp; readonly says: (library: string) => string; readonly text: string; readonly command: string }
@@ -57,11 +57,11 @@ export const SYSTEM: readonly Known[] = [
       const name = packageOf(`/site-packages/${top}/`) ?? top
       return [
         {
-          text: 'See which folder it is. If it lies beside the script, rename it or start the script from elsewhere.',
+          text: 'See which folder it is. If it is beside the script, rename it or start the script from elsewhere.',
           command: `python -c "import ${module}; print(${module}.__path__)"`,
         },
         {
-          text: `If it lies in site-packages: remove it and install ${name} again.`,
+          text: `If it is in site-packages: remove it and install ${name} again.`,
           command: `python -m pip uninstall -y ${name}; python -m pip install ${name}`,
         },
       ]
@@ -95,7 +95,7 @@ export const SYSTEM: readonly Known[] = [
     says: 'A file could not be opened, read or written.',
     remedies: () => [
       {
-        text: 'See that every file that it is given, and each that its configuration names, is there and may be read, and that it may write where it writes and has room there.',
+        text: 'See that every file that it is given, and each that its configuration names, is there and may be read, and that it may write where it writes and has space there.',
         command: 'pwd; ls -la; df -h .',
       },
     ],

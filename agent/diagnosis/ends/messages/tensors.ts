@@ -42,7 +42,7 @@ export const TENSORS: readonly Known[] = [
       Number(has) > Number(wants) &&
         Number(wants) > 1 &&
         Number(has) % Number(wants) === 0 && {
-          text: `${has} is ${Number(has) / Number(wants)} × ${wants}: ${Number(has) / Number(wants)} vectors stand side by side in one row, mostly those of a batch. Stack them as rows (torch.cat(…, dim=0)); where it is a finished script, update it or use a batch of 1.`,
+          text: `${has} is ${Number(has) / Number(wants)} × ${wants}: ${Number(has) / Number(wants)} vectors are side by side in one row, mostly those of a batch. Stack them as rows (torch.cat(…, dim=0)); where it is a finished script, update it or use a batch of 1.`,
         },
       ofLibrary(told)
         ? { text: `The layer is part of a model of ${ofLibrary(told)}: bring the input to ${wants} features, and see that model and input belong together.` }
@@ -58,7 +58,7 @@ export const TENSORS: readonly Known[] = [
     says: ([, , , wants, has]) => `The convolution takes ${wants} channels, and the input has ${has}.`,
     remedies: ([, , shape = '', wants, has]) => [
       shape.split(', ').at(-1) === wants
-        ? { text: `The channels stand last: bring them to the front (x.permute(0, 3, 1, 2)).` }
+        ? { text: `The channels come last: bring them to the front (x.permute(0, 3, 1, 2)).` }
         : wants === '3' && (has === '1' || has === '4')
           ? { text: "Read the images as RGB (Image.open(path).convert('RGB')), or make the first layer for them." }
           : { text: `Bring the input to ${wants} channel${wants === '1' ? '' : 's'}, or make the layer with in_channels=${has}.` },
@@ -134,7 +134,7 @@ export const TENSORS: readonly Known[] = [
   {
     pattern:
       /_cpu\w{0,12}"? not implemented for '(Half|BFloat16)'|(?:addmm_impl_cpu_|slow_conv2d_cpu|LayerNormKernelImpl|baddbmm_with_gemm|softmax_lastdim_kernel_impl).{0,3} not implemented for '(Half)'/,
-    says: (match) => `The model lies on the CPU, which lacks this operation in ${match[1] ?? match[2]}.`,
+    says: (match) => `The model is on the CPU, which lacks this operation in ${match[1] ?? match[2]}.`,
     remedies: () => [
       { text: "Move the model and its inputs to the GPU (model.to('cuda')), or load it for the CPU in float32 or bfloat16 (torch_dtype=torch.float32)." },
       {

@@ -125,7 +125,7 @@ export const TRAINING: readonly Known[] = [
   {
     pattern: /optimizer got an empty parameter list/,
     remedies: only(
-      'All parameters are frozen, or the layers stand in a plain list: use nn.ModuleList, and make the optimizer after the parameters to train are set.',
+      'All parameters are frozen, or the layers are in a plain list: use nn.ModuleList, and make the optimizer after the parameters to train are set.',
     ),
   },
   {

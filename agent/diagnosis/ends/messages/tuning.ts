@@ -63,11 +63,11 @@ export const TUNING: readonly Known[] = [
     title: ([, what, code = '']) => (signalOf(code) === undefined ? `${what} ended with exit code ${code}` : `${what} was ended by ${signalOf(code)}`),
     says: ([, , code = '']) =>
       signalOf(code) === 'SIGKILL'
-        ? `Exit code ${code} stands for SIGKILL: mostly the kernel sends it, when host memory runs out; a launcher also does, to clear away what failed before.`
+        ? `Exit code ${code} means SIGKILL: mostly the kernel sends it, when host memory runs out; a launcher also does, to clear away what failed before.`
         : 'The program that started it knows no more.',
     remedies: ([, , code = '']) => [
       {
-        text: 'Read the lines of that program further above: its own error stands there. Where this console does not show them, start its command in a terminal of its own.',
+        text: 'Read the lines of that program further above: its own error is there. Where this console does not show them, start its command in a terminal of its own.',
       },
       signalOf(code) === 'SIGKILL' && KERNEL_LOG,
     ],
@@ -84,7 +84,7 @@ export const TUNING: readonly Known[] = [
     },
     says: 'The program that started it knows no more.',
     remedies: only(
-      'Read the lines of that program further above: its own error stands there. Where this console does not show them, start the command of the message in a terminal of its own.',
+      'Read the lines of that program further above: its own error is there. Where this console does not show them, start the command of the message in a terminal of its own.',
     ),
   },
   {
@@ -101,7 +101,7 @@ export const TUNING: readonly Known[] = [
   },
   {
     pattern: /Attempted to assign [\d +]{1,400}= (\d{1,9}) multimodal tokens to (\d{1,9}) placeholders/,
-    title: ([, features, places]) => `The images give ${features} tokens, and the prompt has room for ${places}`,
+    title: ([, features, places]) => `The images give ${features} tokens, and the prompt has space for ${places}`,
     says: 'vLLM processed the images in another way than the program that wrote the prompt.',
     remedies: () => [
       {

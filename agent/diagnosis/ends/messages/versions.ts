@@ -95,7 +95,7 @@ export function wanted(name: string, asked: string, list: string, { situation }:
   }
 }
 
-/** The last words of a build under uv, which stand below [stdout] and [stderr]. */
+/** The last words of a build under uv, which are below [stdout] and [stderr]. */
 export function uvBuild({ situation: { text } }: EndTold): string | undefined {
   const below = /\[(?:stderr|stdout)\]\n((?:(?![^\n]{0,20}hint:|[^\n]{0,20}\[std)[^\n]*\n?){1,60})/g
   const words = [...text.matchAll(below)].at(-1)?.[1]

@@ -33,8 +33,8 @@ export const WINDOWS: readonly Known[] = [
     title: "Windows' paging file is too small",
     says: ([match]) =>
       match.startsWith('[')
-        ? 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.'
-        : 'Windows reserves memory for all that a program maps, such as the files of a model, and neither RAM nor the paging file has room for it.',
+        ? 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has space for it.'
+        : 'Windows reserves memory for all that a program maps, such as the files of a model, and neither RAM nor the paging file has space for it.',
     remedies: (_, { situation }) => [
       WORKERS.test(situation.text) && {
         text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.',

@@ -17,7 +17,7 @@ const OF_THREAD = /^Exception in thread \S.{0,200}:$/
 const WARNED = /^Token indices sequence length|\w{0,40}Warning: /
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
 const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
-/** py4j's, of a program in Java or Scala: what it threw stands in the next line. */
+/** py4j's, of a program in Java or Scala: what it threw is in the next line. */
 const OF_JAVA = /^: (?:[\w$]{1,60}\.){0,12}(\w{1,80}(?:: [^\n]{1,600})?)/
 const wordsOf = ({ raised, tail }: Block): string =>
   OF_WORKER.exec(raised?.message ?? '')?.[1] ?? (raised?.name === 'Py4JJavaError' ? OF_JAVA.exec(tail[0] ?? '')?.[1] : undefined) ?? raised?.message ?? ''

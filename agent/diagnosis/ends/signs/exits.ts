@@ -1,4 +1,4 @@
-// Exit codes and reasons, as launchers, schedulers, engines and IDEs report them. A code that stands for a signal is a signal.
+// Exit codes and reasons, as launchers, schedulers, engines and IDEs report them. A code that means a signal is a signal.
 import type { Facts } from '../../../model/facts.ts'
 import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
@@ -53,7 +53,7 @@ const REPORTED =
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(|\(failed \d/
-/** Elastic's table, a line for each field; only what stands under its root cause counts. */
+/** Elastic's table, a line for each field; only what is under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
 const TABLE_LINES = 12

@@ -86,7 +86,7 @@ export function createLife(): Life {
   let result = 0
   let last = 0
   const counters = new Map<string, { readonly since: number; readonly figures: readonly number[]; readonly row: number }>()
-  /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
+  /** `on`: this line's words was there with lower figures before the failure, so the program went on counting. `first`: they are there for the first time. */
   const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
     if (text.length > COUNTED_LENGTH || text.includes('%|') || !WORK.test(text) || ENDING.test(text)) return undefined
     const figures = (text.match(FIGURE) ?? []).map((figure) => Number.parseFloat(figure.replaceAll(',', '')))
@@ -104,7 +104,7 @@ export function createLife(): Life {
     if (before.since < failedAt) return rose ? 'on' : undefined
     return failedAt > 0 && row >= IN_A_ROW && LOOP.test(text) && !OF_SEVERAL.test(text) ? 'on' : undefined
   }
-  /** A bar stands last, and it moved only once since the program failed. */
+  /** A bar is last, and it moved only once since the program failed. */
   const closed = (): boolean => closing?.number === last
   return {
     add(line, failedAt) {
@@ -128,7 +128,7 @@ export function createLife(): Life {
       if (stoppedAt === 0 && STOPS.test(text)) stoppedAt = number
       if (stoppedAt > 0 && CLOSED.test(text)) closedAt = number
       if (failedAt === 0) return
-      // Of a round it would stand there after each.
+      // Of a round it would be there after each.
       if (ALL_DONE.test(line.text) && !ENDING.test(line.text)) result = number
       if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
       if (CLOSED.test(text) || RUNS_AGAIN.test(text)) closedAt = number

@@ -149,7 +149,7 @@ const INSTALLER =
 /** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
 const COMPILER =
   /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:(?<file>\S{1,300}?\.(?:cuh?|cpp|cxx|cc|[cChH]|hpp|hxx|inl|hip))(?:\((?<row>\d{1,6})\)|:(?<line>\d{1,6})(?::\d{1,6})?) ?: |nvcc |ptxas (?:\S{1,300}, line \d{1,8}; )?|(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
-/** A compiler that the user started names files of the folder where it was; pip indents its builds, and they lie elsewhere. */
+/** A compiler that the user started names files of the folder where it was; pip indents its builds, and they are elsewhere. */
 const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|usr|opt)[\\/]/
 const INSTALL_WORDS =
   /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
@@ -185,7 +185,7 @@ export function createLineReader(): LineReader {
     add(line, found) {
       // Of a box, as click and rich draw one around an error.
       const text = line.text.replace(/ {1,400}[│┃]\s*$/, '').trimEnd()
-      // A fence of Markdown stands below what was pasted.
+      // A fence of Markdown is below what was pasted.
       if (text.trim() === '' || /^`{3,4}\w{0,10}$/.test(text)) return
       const above = before
       before = text.slice(-200)

@@ -8,7 +8,7 @@ import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
 const PASSED_ON = /^(?:[a-z_][\w.]{0,100}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
-/** Julia: what failed in the process that compiled a package ahead stands above. PETSc: the number of the signal does. */
+/** Julia: what failed in the process that compiled a package ahead is above. PETSc: the number of the signal does. */
 const PASSES_ON = /^(?:Failed to precompile |Signal received$)/
 /** Java's, where nothing but the cause was given: its class and its words. */
 const SAYS_CAUSE = /^(?:[\w$]{1,60}\.){1,12}\w{1,80}(?:: |$)/
@@ -24,7 +24,7 @@ type Reading = {
   name: string
   message: string
   frame: Frame | undefined
-  /** Where the line of the place stands below it. */
+  /** Where the line of the place is below it. */
   file: string
   /** Of each package. */
   readonly innermost: Map<string, Frame>
@@ -89,7 +89,7 @@ export function createNativeReader(): NativeReader {
           if (frame?.['file'] !== undefined) reading.file = frame['file']
           if (frame?.['line'] !== undefined && reading.file !== '') {
             const seen: Frame = { file: reading.file, line: Number(frame['line']), name: undefined }
-            // The first is the innermost: of Java that of the package in which the program begins, which stands last.
+            // The first is the innermost: of Java that of the package in which the program begins, which is last.
             const own = frame['own'] ?? ''
             if (isUserFrame(seen) && !reading.innermost.has(own)) reading.innermost.set(own, seen)
             reading.frame = reading.innermost.get(own) ?? reading.frame

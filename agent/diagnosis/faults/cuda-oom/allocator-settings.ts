@@ -1,4 +1,4 @@
-// What PyTorch's allocator can be told, by vendor, system and version.
+// What PyTorch's allocator can be set to, by vendor, system and version.
 import type { Situation } from '../../situation/situation.ts'
 import { compareVersions } from '../../situation/versions.ts'
 

@@ -30,7 +30,7 @@ export type Judged = {
   readonly outsideBytes?: number
   /** Enough was free and the request failed all the same. */
   readonly enoughWasFree: boolean
-  /** No more than a trace beside the request was free: the card was full, and free memory is seldom all in one piece. */
+  /** No more than a trace beside the request was free: the card was full, and free memory is rarely all in one piece. */
   readonly barelyFree?: boolean
   /** More than the card has: Windows and WSL2 lend host memory. */
   readonly spilled: boolean
@@ -82,7 +82,7 @@ function othersOf(facts: Facts): Judged['others'] {
   const listed = withoutSelf(facts)
   const named = listed.reduce((sum, process) => sum + process.bytes, 0)
   if (named > 0) return { bytes: named, named: true, pids: listed.flatMap(({ pid }) => (pid === undefined ? [] : [pid])) }
-  // Generations before 2.1, HIP, and containers name nobody: somebody holds what is neither free nor ours.
+  // Generations before 2.1, HIP, and containers name nobody: someone holds what is neither free nor ours.
   const own = facts.process_bytes ?? (held(facts) === undefined ? undefined : (held(facts) ?? 0) + CONTEXT_USUAL)
   if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined || listedIn(facts).length > 0) return undefined
   const missing = facts.total_bytes - facts.free_bytes - own
@@ -177,7 +177,7 @@ function capacitySentence(facts: Facts, judged: Judged): string {
   if (requested === undefined || total === undefined) return 'The job needs more memory than the GPU has left.'
   const short = free === undefined ? undefined : requested - free
   const holds = own === undefined ? '' : `; this process holds ${gib(own)} of the card's ${gib(total)}`
-  if (judged.barelyFree === true) return `That is hardly more than the request, and free memory is seldom all in one piece${holds}.${apart}`
+  if (judged.barelyFree === true) return `That is hardly more than the request, and free memory is rarely all in one piece${holds}.${apart}`
   return short === undefined || short <= 0
     ? `The card has ${gib(total)}${holds.replace(/ of the card's .*$/, '')}.${apart}`
     : `${gib(short)} short${holds}.${apart}`
@@ -203,7 +203,7 @@ function mainSentence(facts: Facts, judged: Judged): string {
     case 'other_process':
       return neighboursSentence(facts, judged)
     case 'fraction_cap':
-      return `The card had room (${gib(facts.free_bytes ?? 0)} free), but this process may only use ${gib(facts.allowed_bytes ?? 0)}: a memory fraction is set.`
+      return `The card had memory left (${gib(facts.free_bytes ?? 0)} free), but this process may only use ${gib(facts.allowed_bytes ?? 0)}: a memory fraction is set.`
     case 'oversized_request': {
       if (total === undefined) return `This one request is larger than nearly every GPU. Likely a wrong shape, batch, resolution or sequence length.`
       const card = `the card's ${gib(total)}`

@@ -170,7 +170,7 @@ export const cudaOomInference = memoryFamily(
         whoHolds(situation),
         { text: "Load a smaller model or a smaller quantization, or spread it over more GPUs (device_map='auto' with all of them visible)." },
         {
-          text: 'Or allow it: llm_int8_enable_fp32_cpu_offload=True in BitsAndBytesConfig, with a device_map of your own. What lies on the CPU is many times slower.',
+          text: 'Or allow it: llm_int8_enable_fp32_cpu_offload=True in BitsAndBytesConfig, with a device_map of your own. What is on the CPU is many times slower.',
         },
       ],
     },

@@ -168,7 +168,7 @@ export const cudaOomPlain = memoryFamily(
       title: "FlashInfer's workspace is too small",
       facts: ([, , amount]) => known({ requested_bytes: bytesOf(amount, '') }),
       verdict: ({ requested_bytes: asked }) =>
-        `FlashInfer's workspace, a buffer of a fixed size, has no room${asked === undefined ? '' : ` for ${gib(asked)}`}: too many or too long prompts in one batch for it. The GPU's memory need not be full.`,
+        `FlashInfer's workspace, a buffer of a fixed size, has no space${asked === undefined ? '' : ` for ${gib(asked)}`}: too many or too long prompts in one batch for it. The GPU's memory need not be full.`,
       remedies: (situation, { requested_bytes: asked = 0 }) => lessWorkspace(situation, asked),
     },
     {

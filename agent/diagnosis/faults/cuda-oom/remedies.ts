@@ -210,7 +210,7 @@ function cachedHelps(facts: Facts, judged: Judged): boolean {
 export function remediesOf(facts: Facts, judged: Judged, message: string, situation: Situation): readonly Remedy[] {
   if (judged.causes.length === 0) return plan(lessMemory(situation, facts), whoHolds(situation))
   const spilled: Piece = judged.spilled && {
-    text: "Choose a smaller model or batch first: what lies in system memory is read over the bus, which is many times slower than the card's memory.",
+    text: "Choose a smaller model or batch first: what is in system memory is read over the bus, which is many times slower than the card's memory.",
   }
   const others = judged.outsideBytes !== undefined && facts.total_bytes !== undefined && judged.outsideBytes > 0.2 * facts.total_bytes && whoHolds(situation)
   return plan(

@@ -42,7 +42,7 @@ export type MemoryRule = {
 
 const LINES = 5
 const MESSAGE = 1_600
-/** What stands before may name the allocator, and with it the GPU. */
+/** What is before may name the allocator, and with it the GPU. */
 const BEFORE = 60
 
 /** Tries of one request stand closely together. */

@@ -72,7 +72,7 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
       : judged.causes[0] === 'oversized_request' && makesOptimizer(situation())
         ? 'It is the state of the optimizer, which DeepSpeed makes before the first batch.'
         : judged.causes[0] === 'oversized_request' && loadsWeights(situation())
-          ? "It is the room for the model's weights, which do not fit the card."
+          ? "It is the memory for the model's weights, which do not fit the card."
           : causeSentence(sound, judged)
   return {
     kind: 'cuda_oom',

@@ -93,7 +93,7 @@ export const askedRules: readonly Rule[] = [
     pattern: /get_available_providers\(\) = \[(?![^\]]{0,300}(?:CUDA|Tensorrt|ROCM|MIGraphX|Dml|OpenVINO|CoreML))[^\]]{0,300}\]/,
     severity: 'critical',
     title: 'An ONNX Runtime for the CPU',
-    verdict: 'The ONNX Runtime that is installed has no provider for a GPU: it is the package for the CPU, or it lies over the one for the GPU.',
+    verdict: 'The ONNX Runtime that is installed has no provider for a GPU: it is the package for the CPU, or it was installed over the one for the GPU.',
     remedies: ({ situation }) => [
       {
         text: 'Leave only the package for the GPU: where both are installed, the one for the CPU can win.',

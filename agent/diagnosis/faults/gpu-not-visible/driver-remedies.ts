@@ -58,7 +58,7 @@ export const SECURE_BOOT: Piece = {
   text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed (MOK), reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
   command: 'mokutil --sb-state; sudo mokutil -i "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
 }
-/** The release of the module that lies on the disk for the running kernel: what `modinfo -F version nvidia` prints. */
+/** The release of the module that is on the disk for the running kernel: what `modinfo -F version nvidia` prints. */
 export const builtModule = ({ text }: Situation): string | undefined =>
   /\bmodinfo\b[^\n]{0,40}\bnvidia\b[^\n]{0,20}\n(?:[^\n]{0,200}\n){0,3}?(?:version: {1,12})?(\d{3}\.\d{2,3}(?:\.\d{2})?)\s/.exec(`${text}\n`)?.[1]
 /** What apt's history or dpkg's log says of the driver's packages. */
@@ -72,7 +72,7 @@ export const inContainer = ({ text }: Situation): boolean =>
   /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])|^\[pod\/|\bkubectl (?:(?:-n|--namespace)[ =]\S{1,60} )?logs\b|\b(?:lxc|incus) exec [a-zA-Z]|\bpct (?:exec|enter) \d/m.test(
     text,
   )
-/** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
+/** `lsmod | grep nvidia` printed nothing: the next prompt is below it. */
 export const unloaded = ({ text }: Situation): boolean =>
   /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)
 const ON_HOST = /\blspci\b|\blsmod\b|\bmodprobe\b|\bdkms\b|\bmokutil\b/
@@ -246,7 +246,7 @@ export function withoutSmi(matched: Matched): readonly Piece[] {
         text: 'See which GPU the computer has, and install its driver (nvidia.com/drivers; NVIDIA cards only), then restart Windows.',
         command: 'powershell "Get-CimInstance Win32_VideoController | Select-Object Name, DriverVersion"',
       },
-      { text: 'If the driver is there: nvidia-smi lies in System32.', command: String.raw`dir C:\Windows\System32\nvidia-smi.exe` },
+      { text: 'If the driver is there: nvidia-smi is in System32.', command: String.raw`dir C:\Windows\System32\nvidia-smi.exe` },
     ]
   return [requestGpu(matched.situation()), driver(matched)]
 }

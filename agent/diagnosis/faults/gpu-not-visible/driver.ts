@@ -122,7 +122,7 @@ export const driverRules: readonly Rule[] = [
     remedies: (matched) => [requestGpu(matched.situation()), HOST_DRIVER],
   },
   {
-    // The greeting of NVIDIA's images; what CUDA said stands in brackets below.
+    // The greeting of NVIDIA's images; what CUDA said is in brackets below.
     pattern: /NVIDIA Driver is present, but CUDA failed to initialize/,
     severity: 'critical',
     title: 'CUDA cannot start in the container',

@@ -106,7 +106,7 @@ export const programRules: readonly Rule[] = [
       /\/nix\/store/.test(situation().text)
         ? [
             {
-              text: "On NixOS the driver's libraries lie in /run/opengl-driver/lib: put that folder first.",
+              text: "On NixOS the driver's libraries are in /run/opengl-driver/lib: put that folder first.",
               command: 'export LD_LIBRARY_PATH=/run/opengl-driver/lib:$LD_LIBRARY_PATH',
             },
           ]

@@ -33,7 +33,7 @@ export function byRayMonitor(
   // Gunicorn kills a worker itself that does not answer in time, and guesses so all the same.
   const late = /Worker \(pid: ?(\d{1,10})\) was sent SIGKILL/.exec(line)?.[1]
   if (late !== undefined && text.slice(Math.max(0, at - LATE_LINES), at).some((earlier) => earlier.includes(`WORKER TIMEOUT (pid:${late})`))) return undefined
-  // The figures stand below the sentence, which speaks for both.
+  // The figures are below the sentence, which speaks for both.
   if (/exceeds the memory usage threshold of/.test(line) && SAYS.test(text[at - 1] ?? '')) return undefined
   const near = around(text, at, 0, 6)
   const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]

@@ -132,7 +132,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
         command: situation.programs.has('ollama') ? 'export LLAMA_ARG_CACHE_RAM=512' : '--cache-ram 512',
       },
     runner && {
-      text: 'Run a smaller model or quantization, or a shorter context, or put more layers on the GPU where it has room.',
+      text: 'Run a smaller model or quantization, or a shorter context, or put more layers on the GPU where it has space.',
     },
     loadsData(situation) && {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
@@ -143,7 +143,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },
     LOADS_SHARDS.test(situation.text) && {
-      text: 'It was loading weights, for all of which host memory must have room: load them in 16 bit and straight to the GPU (from_pretrained(…, torch_dtype="auto", device_map="auto")), or a quantized model.',
+      text: 'It was loading weights, for all of which host memory must have space: load them in 16 bit and straight to the GPU (from_pretrained(…, torch_dtype="auto", device_map="auto")), or a quantized model.',
     },
     situation.programs.has('ray') && {
       text: 'Let Ray run fewer tasks at once on a node: ask for more per task (num_cpus= or memory= in @ray.remote).',

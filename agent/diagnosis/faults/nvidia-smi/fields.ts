@@ -1,4 +1,4 @@
-// `nvidia-smi -q` and its XML, line by line: which fields show a fault. Also of parts of it that somebody pasted.
+// `nvidia-smi -q` and its XML, line by line: which fields show a fault. Also of parts of it that someone pasted.
 import type { LogText } from '../family.ts'
 import { whole } from '../parts/window.ts'
 
@@ -39,7 +39,7 @@ export type Part = { readonly fields: readonly (Field & { readonly line: number 
 /** The command that was pasted with its answer. */
 const ASKED = /\bnvidia-smi [^\n]{0,80}?(?:-i|--id)[= ](\d{1,3})\b/
 
-/** The fields from `at` to the end of its card's part, and the address of the card, where it stands above. */
+/** The fields from `at` to the end of its card's part, and the address of the card, where it is above. */
 export function partFrom(text: LogText, at: number): Part {
   const fields: (Field & { line: number })[] = []
   let bits: string | undefined

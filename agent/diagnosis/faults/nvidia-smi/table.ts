@@ -20,7 +20,7 @@ export function cardRow(line: string): CardRow | undefined {
 export type Broken = 'card' | 'fan'
 
 /**
- * What `ERR!` in a card's second line means. Fan, temperature and power stand in the first cell: two that cannot be read are a card that
+ * What `ERR!` in a card's second line means. Fan, temperature and power are in the first cell: two that cannot be read are a card that
  * does not answer, the fan's alone is the fan. In the last cell it is only the utilisation, which some drivers under WSL2 cannot tell.
  */
 export function brokenIn(line: string): Broken | undefined {

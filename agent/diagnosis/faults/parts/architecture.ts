@@ -11,7 +11,7 @@ export function architectureIn(text: string): number | undefined {
 
 const BLACKWELL = /\b(?:RTX (?:PRO )?50\d0(?: Ti)?(?: SUPER)?(?: Laptop)?|RTX PRO [2-6]\d00|G?B[123]00|GB10|Blackwell)\b/i
 const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Titan (?:V|X|Xp)|Quadro (?:P|GV|M)\d{3,4}|Maxwell|Pascal|Volta)\b/i
-/** The architecture itself, or the first one of the generation whose name stands in the text. */
+/** The architecture itself, or the first one of the generation whose name is in the text. */
 export function generationIn(text: string): number | undefined {
   return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
@@ -79,7 +79,7 @@ export const kernelsIn = (lines: string): string | undefined =>
   PARTS.map(([pattern, name]) => ({ name, at: lines.search(pattern) }))
     .toSorted((a, b) => b.at - a.at)
     .find(({ at }) => at >= 0)?.name
-/** Of the error itself: what stands around it may be of another library. */
+/** Of the error itself: what is around it may be of another library. */
 export function kernelsOf({ message, match }: { readonly message: string; readonly match: RegExpExecArray }): string | undefined {
   const near = message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 160)
   return PARTS.find(([pattern]) => pattern.test(near))?.[1]

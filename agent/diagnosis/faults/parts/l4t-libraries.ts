@@ -1,4 +1,4 @@
-// Libraries of the Jetson's board support (L4T): they lie on its host alone, and the NVIDIA runtime mounts them into containers.
+// Libraries of the Jetson's board support (L4T): they are on its host alone, and the NVIDIA runtime mounts them into containers.
 // https://github.com/dusty-nv/jetson-containers/issues/196, https://github.com/balena-os/balena-jetson-orin/issues/519
 import type { Rule } from './rules.ts'
 import { known } from './window.ts'

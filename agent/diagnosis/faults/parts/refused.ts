@@ -3,7 +3,7 @@ import type { Severity } from '../../../model/severity.ts'
 import type { Seen } from './rules.ts'
 
 const RAISED = /^\s{0,8}(?:\[rank ?\d{1,4}\]: ?)?(?:[\w.]{1,60}\.)?\w{1,40}(?:Error|Exception): /
-/** What the server answered stands in its access log. */
+/** What the server answered is in its access log. */
 const ANSWERED = /" 4\d\d\b/
 export const ended = ({ text, at }: Seen): boolean => RAISED.test(text[at] ?? '') && !text.slice(at + 1, at + 4).some((line) => ANSWERED.test(line))
 export const outcome = (seen: Seen): string =>

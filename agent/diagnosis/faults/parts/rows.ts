@@ -1,4 +1,4 @@
-// Families whose messages have one meaning each: a row for a message, `{1}` for what stands in its first group.
+// Families whose messages have one meaning each: a row for a message, `{1}` for what is in its first group.
 import type { LogKind } from '../../../model/kinds.ts'
 import type { Severity } from '../../../model/severity.ts'
 import type { FaultFamily } from '../family.ts'

@@ -65,7 +65,7 @@ const REASONS: readonly Reason[] = [
     /(\d{1,6}) node\(s\) had (?:volume node affinity conflict|no available volume zone)()/g,
     (count) => `${are(count, 'cannot', 'cannot')} reach the volume of the pod`,
     text(
-      "The pod's volume lies in another zone or on another node than these: use a node there, or a volume made where the GPUs are (volumeBindingMode: WaitForFirstConsumer).",
+      "The pod's volume is in another zone or on another node than these: use a node there, or a volume made where the GPUs are (volumeBindingMode: WaitForFirstConsumer).",
       CLAIMS,
     ),
   ],

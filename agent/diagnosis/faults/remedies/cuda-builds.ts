@@ -8,7 +8,7 @@ import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
 
-/** A program of its own in C++: nothing of Python stands in its words. */
+/** A program of its own in C++: nothing of Python is in its words. */
 const COMPILED = /^(?![^]*(?:\.py\b|Traceback|c10::|\bat::|torch))[^]*(?:\bthrust::|\bTHRUST_\d|terminate called after|\.cu:\d)/
 /** Nothing of Python, and not in PyTorch's words either. */
 const OTHER_WORDS = /^(?![^]*(?:\.py\b|Traceback|RuntimeError|CUDA error: no kernel|c10::|\bat::|torch|python|-packages))/i

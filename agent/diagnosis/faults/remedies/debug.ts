@@ -7,12 +7,12 @@ import type { Piece } from './plan.ts'
 /** Other programs on the same library. */
 const KIN = /(?<![\w-])((?:stable-diffusion|whisper|bark|clip|llava)\.cpp)\b/
 
-/** Set by whoever ran it, not named by PyTorch's hint, which may stand in a line of its own. */
+/** Set by whoever ran it, not named by PyTorch's hint, which may be in a line of its own. */
 const SET =
   /(?:\b(?:export|env|ENV|set) |-e |--env )(?:CUDA|HIP)_LAUNCH_BLOCKING=["']?1|^(?:CUDA|HIP)_LAUNCH_BLOCKING=1 \w|environ\[["'](?:CUDA|HIP)_LAUNCH_BLOCKING["']\] ?= ?["']1/m
 export const launchesWait = ({ text }: Situation): boolean => SET.test(text)
 
-/** Frames of a training: a server whose name stands beside them is only imported (Unsloth, TRL). */
+/** Frames of a training: a server whose name is beside them is only imported (Unsloth, TRL). */
 const TRAINER = /\binner_training_loop\b|\btraining_step\b|trainer\.train\(/
 
 /** Runs the kernels one by one. On AMD the runtime has a switch of its own. */

@@ -1,4 +1,4 @@
-// A container started again with one more option: the command of the text itself, where it can be repeated as it stands.
+// A container started again with one more option: the command of the text itself, where it can be repeated as it is.
 import type { Situation } from '../../situation/situation.ts'
 
 const COMMAND = /(?:^|[\s`$#>])((?:sudo )?(?:docker|podman) run [^\n`]{6,500}?)`?\s*$/gm

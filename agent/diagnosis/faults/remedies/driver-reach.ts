@@ -49,7 +49,7 @@ export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
   if (system === 'wsl')
     return [
       {
-        text: 'Under WSL it lies in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
+        text: 'Under WSL it is in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
         command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
       },
       { text: `If it is not there: ${name} comes with the NVIDIA driver of Windows. Update that, then WSL.`, command: 'ls -l /usr/lib/wsl/lib; nvidia-smi -L' },
@@ -57,7 +57,7 @@ export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
   if (name === 'libcuda.so' && /ould not load library libcudnn/.test(seen.message))
     return [
       {
-        text: 'cuDNN asks for this name without a number. Under WSL it lies in /usr/lib/wsl/lib: name that folder.',
+        text: 'cuDNN asks for this name without a number. Under WSL it is in /usr/lib/wsl/lib: name that folder.',
         command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
       },
       {

@@ -21,7 +21,7 @@ export const STATUS: Readonly<Record<string, readonly [means: string, first: (ma
       step('If all is sound and only slow, let it wait longer.', set(matched, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' })),
     ],
   ],
-  '5': ['the queue was emptied after an earlier error, which stands above or on another rank', () => [peerLog]],
+  '5': ['the queue was emptied after an earlier error, which is above or on another rank', () => [peerLog]],
   '4': [
     'the card may not read or write the local buffer',
     (matched) => [

@@ -40,7 +40,7 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
         }
       : lagging === null
         ? {
-            text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
+            text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is rarely the cause.`,
           }
         : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
     // Messages without NumelIn are of PyTorch before 2.1, the recorder came with 2.2.

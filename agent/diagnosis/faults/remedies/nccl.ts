@@ -61,7 +61,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
           text: 'The peer did not answer. If cards reach only those of the same number on other hosts (rails), let NCCL keep to these.',
           command: setVariables(now, { NCCL_CROSS_NIC: '0' }),
         },
-      // The queue pair of RoCE is bound to a GID, which stands for an address.
+      // The queue pair of RoCE is bound to a GID, which means an address.
       qp && {
         text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other.',
         command: `grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/*\n${setVariables(now, { NCCL_IB_GID_INDEX: '<INDEX>' })}`,

@@ -1,4 +1,4 @@
-// Which pip package and which CUDA a library's file name stands for; which PyTorch wheel a GPU and a driver can run.
+// Which pip package and which CUDA a library's file name means; which PyTorch wheel a GPU and a driver can run.
 // Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
 import { printTorch } from './environment.ts'
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
@@ -173,7 +173,7 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   const installer = installerOf(situation)
   if (installer === 'nix')
     return {
-      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs with such a PyTorch.`,
+      text: `${why.replace(/^Install/, 'Use')} It is in the Nix store, where pip changes nothing: take a nixpkgs with such a PyTorch.`,
     }
   const text = installer === 'uv' ? `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.` : why
   return { text, command: reinstall(situation, index) }

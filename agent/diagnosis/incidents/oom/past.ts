@@ -59,7 +59,7 @@ type Minute = { readonly at: number; peak: number | undefined; floor: number | u
 type Kept = {
   minutes: Minute[]
   last: Moment | undefined
-  /** The newest two samples and the driver's figure between them: only where PyTorch held still, the difference is what lies outside. */
+  /** The newest two samples and the driver's figure between them: only where PyTorch held still, the difference is what is outside. */
   sampleT: number
   reserved: number | undefined
   processBytes: number

@@ -62,7 +62,7 @@ function remediesFor(cause: OomCause, given: Case, leads: boolean): readonly Pie
       const named = decision.hiddenCap ? '' : ` (${gib(state.limit)})`
       return [
         {
-          text: `Raise or remove the limit that the program set${named}: this request needed a fraction of at least ${needed.toFixed(2)}. torch.cuda.set_per_process_memory_fraction sets it, or per_process_memory_fraction in ${variable(situation)}; ${Math.min(1, needed + 0.05).toFixed(2)} leaves a little room.`,
+          text: `Raise or remove the limit that the program set${named}: this request needed a fraction of at least ${needed.toFixed(2)}. torch.cuda.set_per_process_memory_fraction sets it, or per_process_memory_fraction in ${variable(situation)}; ${Math.min(1, needed + 0.05).toFixed(2)} leaves a little space.`,
         },
       ]
     }

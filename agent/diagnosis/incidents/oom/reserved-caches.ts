@@ -13,7 +13,7 @@ export type ReservedCaches = {
 }
 
 const SOURCE = 'inference-servers'
-/** A share of the whole card, which the server was told; that of other families is of what was free. */
+/** A share of the whole card, that the server was given; that of other families is of what was free. */
 const FLAGS: Readonly<Record<string, string>> = { vllm: 'gpu_memory_utilization', nim: 'gpu_memory_utilization' }
 const MARGIN = GIB
 const LEAST_SHARE = 0.1

@@ -24,7 +24,7 @@ export type OomState = {
   readonly free: number
   readonly allocated: number | undefined
   readonly reserved: number
-  /** Reserved, free and of no use: it lies between blocks that live. */
+  /** Reserved, free and of no use: it is between blocks that live. */
   readonly stranded: number
   /** Free in pools of CUDA graphs and `MemPool`s. */
   readonly pools: number

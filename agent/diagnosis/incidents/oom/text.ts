@@ -41,7 +41,7 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
     case 'fraction_cap':
       return hiddenCap
         ? 'That was enough, and the driver saw as much free just before: a memory fraction that the message does not name limits this process.'
-        : `The card had room, but this process may only use ${gib(limit)} and holds ${gib(reserved)}: a memory fraction is set.`
+        : `The card had memory left, but this process may only use ${gib(limit)} and holds ${gib(reserved)}: a memory fraction is set.`
     case 'fragmentation':
       return `PyTorch itself holds ${gib(stranded)} (${percent(stranded / Math.max(1, limit))} of what it may use) in pieces between blocks that are in use (fragmentation); without them the request would have fitted with ${gib(spareOf(holds, 'fragmentation'))} to spare.`
     case 'private_pools':
@@ -58,7 +58,7 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
     case undefined:
       break
   }
-  if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, stood in the way.'
+  if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, was in the way.'
   const own = allocated === undefined ? `${gib(reserved)} reserved by PyTorch` : `${gib(allocated)} in use`
   return `The job itself has ${own}, ${limit < total ? `of the ${gib(limit)} that it may use` : `on a ${mig ? 'MIG instance' : 'card'} with ${gib(limit)}`}: ${gib(lacking)} short.`
 }
@@ -77,7 +77,7 @@ function history({ neighbours }: OomState, { causes, grew, rose, holds }: Decisi
     // The sentence before names them.
     if (what === 'others' && causes[0] === 'other_process') return [`${neighbours?.length === 1 ? 'It' : 'They'} took ${grewText(growth)}.`]
     if (what === 'others') return [`Other processes took ${grewText(growth)}.`]
-    return [grewSentence('What lies outside PyTorch', growth)]
+    return [grewSentence('What is outside PyTorch', growth)]
   }
   if (rose !== undefined)
     return [
@@ -99,9 +99,9 @@ function earlierRuns({ earlierRuns: runs }: MemoryPast): readonly string[] {
   ]
 }
 const NAMES: Readonly<Record<string, string>> = {
-  fragmentation: 'the pieces that lie between its blocks',
+  fragmentation: 'the pieces between its blocks',
   other_process: 'the other processes',
-  non_pytorch_memory: 'what lies outside PyTorch',
+  non_pytorch_memory: 'what is outside PyTorch',
   private_pools: 'the private pools',
 }
 

@@ -197,7 +197,7 @@ function exactFacts(oom: AllocatorOom, { total, free, pools }: OomState): Facts 
   }
 }
 
-/** A message without figures: what the driver said of that GPU just before stands beside it. */
+/** A message without figures: what the driver said of that GPU just before is beside it. */
 function withDriver(
   fault: Fault<IncidentKind>,
   track: Track | undefined,

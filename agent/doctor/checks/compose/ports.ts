@@ -111,7 +111,7 @@ export const composePorts = defineCheck({
           : [
               passOf(
                 service,
-                outside === 0 ? 'published on addresses of its own only' : 'published to all; nothing is known to stand open behind it',
+                outside === 0 ? 'published on addresses of its own only' : 'published to all; nothing behind it is known to be open to all',
                 at(service.part, 'ports'),
               ),
             ]

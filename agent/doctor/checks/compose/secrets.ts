@@ -32,7 +32,7 @@ function inArguments(part: Part | undefined): Part | undefined {
 export const composeSecrets = defineCheck({
   id: 'compose-secrets',
   group: 'compose',
-  title: 'no password or token stands in clear in a compose file',
+  title: 'no password or token is in plain text in a compose file',
   covers: [],
   run: async (around) =>
     await eachService(around, 'no service has settings that could be secrets', (service, project): readonly Finding[] => {
@@ -46,7 +46,7 @@ export const composeSecrets = defineCheck({
         if (literal === undefined || !isSecret(key, literal)) continue
         complain(
           { file, line },
-          `the value of ${key} stands in clear: whoever sees the file, its history in git, or docker inspect, has it`,
+          `the value of ${key} is in plain text: whoever sees the file, its history in git, or docker inspect, has it`,
           { text: beside(`a line with ${key} and its value`) },
           writeEnv(service, project, 'Leave only the name here: Compose takes the value from .env.', key),
           NEW,
@@ -57,7 +57,7 @@ export const composeSecrets = defineCheck({
         if (!isSecret(key, literalOf(own))) continue
         complain(
           own,
-          `the value of the build argument ${key} stands in clear, and stays in the history of the image`,
+          `the value of the build argument ${key} is in plain text, and stays in the history of the image`,
           {
             text: 'Let the build mount it instead of taking it as an argument: build.secrets here, RUN --mount=type=secret in the Dockerfile (https://docs.docker.com/build/building/secrets).',
           },
@@ -69,7 +69,7 @@ export const composeSecrets = defineCheck({
         if (place === undefined) continue
         complain(
           place,
-          `a password or token stands in clear in its ${key}: every user of this host can read it there too (ps)`,
+          `a password or token is in plain text in its ${key}: every user of this host can read it there too (ps)`,
           { text: beside('it, under a name such as API_KEY,') },
           {
             text: `Write \${API_KEY} in its place; better, let the program read it from its environment, so that ps does not show it (vLLM: VLLM_API_KEY, Hugging Face: HF_TOKEN, Jupyter: JUPYTER_TOKEN). Then: ${upCommand(project, name)}`,
@@ -78,6 +78,6 @@ export const composeSecrets = defineCheck({
         )
       }
       if (found.length > 0) return found
-      return env.size === 0 && args === undefined && at(part, 'command') === undefined ? [] : [passOf(service, 'none stands in clear')]
+      return env.size === 0 && args === undefined && at(part, 'command') === undefined ? [] : [passOf(service, 'none is in plain text')]
     }),
 })

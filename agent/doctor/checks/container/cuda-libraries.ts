@@ -71,7 +71,7 @@ async function judge(view: ContainerView, torch: Torch, cuda: string): Promise<C
       command: `pip install --force-reinstall torch==${torch.version.replace(/\+.*/, '')} --index-url https://download.pytorch.org/whl/cu${cuda.replace('.', '')}`,
     },
     {
-      text: 'If they lie elsewhere in the image, name their folder in LD_LIBRARY_PATH.',
+      text: 'If they are elsewhere in the image, name their folder in LD_LIBRARY_PATH.',
       command: `${view.container.engine.kind} exec ${view.container.name} find / -xdev -name '${[...missing][0] ?? ''}*'`,
     },
   ])

@@ -24,7 +24,7 @@ async function kills({ files, config }: Surroundings, pid: number): Promise<numb
 export const containerMemory = defineCheck({
   id: 'container-memory',
   group: 'container',
-  title: 'the memory limit of each container leaves room for its work',
+  title: 'the memory limit of each container is enough for its work',
   covers: ['host_oom_kill', 'oom_restart_loop'],
   run: async (around) =>
     await eachContainer(around, async (view) => {

@@ -24,7 +24,7 @@ const WINDOWS = /^(?:\/run\/desktop\/mnt\/host|\/host_mnt|\/mnt)\/[a-z](?:\/|$)/
 export const containerModelStorage = defineCheck({
   id: 'container-model-storage',
   group: 'container',
-  title: "each container's models lie on storage that is fast, stays, and has room",
+  title: "each container's models are on storage that is fast, permanent, and large enough",
   covers: ['disk_full', 'input_bound'],
   async run(around) {
     const wsl = (await around.distribution()).wsl !== 0
@@ -46,7 +46,7 @@ export const containerModelStorage = defineCheck({
         )
         for (const { source, destination } of bound)
           found.push(complain('warn', `${destination} is ${source}, a folder of Windows: loading models from it takes many times as long`, move(destination)))
-        return found.length > 0 ? found : [skipped('where its models lie can only be seen while it runs on this host')]
+        return found.length > 0 ? found : [skipped('where its models are can only be seen while it runs on this host')]
       }
       const [files, mounts] = [container.files, await view.mounts()]
       for (const { path } of folders) {
@@ -74,7 +74,7 @@ export const containerModelStorage = defineCheck({
           found.push(
             complain(space.availableBytes < FULL ? 'fail' : 'warn', `${path} has ${left} left: downloads of models end with "No space left on device"`, [
               {
-                text: 'See which models take the room, and remove those that are not needed.',
+                text: 'See which models take the space, and remove those that are not needed.',
                 command: `${container.engine.kind} exec ${container.name} hf cache ls`,
               },
               { text: 'Remove images, containers and build caches that nothing uses.', command: `${container.engine.kind} system prune` },
@@ -86,7 +86,7 @@ export const containerModelStorage = defineCheck({
       return [
         folders.length === 0
           ? skipped('it names no folder for models')
-          : pass(`${folders.map(({ path }) => path).join(', ')}: no slow mount, and room for models`),
+          : pass(`${folders.map(({ path }) => path).join(', ')}: no slow mount, and space for models`),
       ]
     })
   },

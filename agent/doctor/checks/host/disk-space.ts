@@ -12,7 +12,7 @@ const LOW_RATIO = 0.05
 export const diskSpace = defineCheck({
   id: 'disk-space',
   group: 'host',
-  title: 'there is room where images, containers and history lie',
+  title: 'there is space where images, containers and history are stored',
   covers: ['disk_full'],
   async run({ files, engine, config }) {
     const facts = await engine().catch(() => undefined)
@@ -43,8 +43,8 @@ export const diskSpace = defineCheck({
         subject,
         summary: `${summary}; an image with CUDA and PyTorch needs up to 20 GiB`,
         remedies: [
-          { text: 'See what takes the room.', command: `sudo du -xh --max-depth=2 ${path} 2>/dev/null | sort -h | tail -n 20; docker system df` },
-          { text: 'Free room: old caches, images that nothing uses.', command: 'hf cache prune; pip cache purge; docker image prune' },
+          { text: 'See what takes the space.', command: `sudo du -xh --max-depth=2 ${path} 2>/dev/null | sort -h | tail -n 20; docker system df` },
+          { text: 'Free space: old caches, images that nothing uses.', command: 'hf cache prune; pip cache purge; docker image prune' },
           { text: 'Or send caches to a larger disk: HF_HOME, TMPDIR, TORCH_HOME; data_dir in warpwatch.yaml for its history.' },
         ],
       })

@@ -1,4 +1,4 @@
-// The GPUs stand on the PCI bus, as many as there should be, and answer there.
+// The GPUs are on the PCI bus, as many as there should be, and answer there.
 import { counted } from '../../../text/grammar.ts'
 import { defineCheck, type Finding } from '../../definition.ts'
 import { withoutNvidia } from '../../parts/no-gpu.ts'
@@ -9,7 +9,7 @@ const ADDRESS = (address: string): string => `echo 1 | sudo tee /sys/bus/pci/dev
 export const gpuOnBus = defineCheck({
   id: 'gpu-on-bus',
   group: 'host',
-  title: 'the GPUs stand on the PCI bus and answer there',
+  title: 'the GPUs are on the PCI bus and answer there',
   covers: ['gpu_missing', 'gpu_lost', 'gpu_not_visible'],
   async run(around) {
     const { files, distribution, config } = around

@@ -18,7 +18,7 @@ export const toolkitInstalled = defineCheck({
     if (toolkit === undefined) {
       // Operators and snaps keep its programs out of sight; that the engine knows its runtime proves it.
       if (ready.engine.runtimes.has('nvidia'))
-        return [{ status: 'pass', summary: 'the engine has its runtime; where its programs lie, and their version, cannot be seen' }]
+        return [{ status: 'pass', summary: 'the engine has its runtime; where its programs are, and their version, cannot be seen' }]
       const wanting = (await around.containers().catch(() => [])).filter(({ wantsGpu }) => wantsGpu === 'asked').length
       const summary = `expected nvidia-ctk or nvidia-container-cli, found neither: ${ready.engine.kind === 'podman' ? 'Podman' : 'Docker'} cannot give GPUs to containers`
       // A host whose containers want no GPU does well without.

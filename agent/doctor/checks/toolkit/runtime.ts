@@ -37,7 +37,7 @@ export const toolkitRuntime = defineCheck({
         return say('pass', engine.defaultRuntime === 'nvidia' ? 'the runtime nvidia is registered, and the default' : 'the runtime nvidia is registered')
       return say('fail', `Docker's runtime nvidia is ${runtime}, and no such file is there`, enterRuntime(engine))
     }
-    // A rootless engine's file lies in its user's home.
+    // A rootless engine's file is in its user's home.
     const config = engine.rootless ? parseDaemonConfig(undefined) : parseDaemonConfig(await around.files.readText(DAEMON_CONFIG))
     if (config.kind === 'broken') {
       const text = 'Fix the JSON (mostly a missing or trailing comma): Docker does not start with this file. See what is wrong with:'

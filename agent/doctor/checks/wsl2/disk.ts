@@ -9,7 +9,7 @@ const [FULL, LOW, LOW_RATIO] = [GIB, 20 * GIB, 0.05]
 export const wsl2Disk = defineCheck({
   id: 'wsl2-disk',
   group: 'wsl2',
-  title: "there is room on Windows' drive for WSL's virtual disk to grow",
+  title: "there is space on Windows' drive for WSL's virtual disk to grow",
   covers: ['disk_full'],
   async run(around) {
     const where = await wsl2Guest(around)
@@ -31,7 +31,7 @@ export const wsl2Disk = defineCheck({
             command:
               'Get-ChildItem $env:LOCALAPPDATA -Recurse -Filter *.vhdx -ErrorAction SilentlyContinue | Select-Object FullName, @{n="GB";e={[math]::Round($_.Length/1GB,1)}}',
           },
-          { text: 'Free room inside: images, caches and models that nothing needs.', command: 'docker system prune; hf cache prune; pip cache purge' },
+          { text: 'Free space inside: images, caches and models that nothing needs.', command: 'docker system prune; hf cache prune; pip cache purge' },
           {
             text: 'What is freed inside goes back to Windows only when the disk is made compact: in PowerShell as administrator, PATH as it was shown above.',
             command:

@@ -36,7 +36,7 @@ function fileFindings({ settings, misnamed }: WslConfig, total: number): readonl
     const elsewhere = [...settings.keys()].find((key) => key === 'memory' || key.endsWith('.memory'))
     if (elsewhere === undefined) return []
     const place = elsewhere === 'memory' ? 'before any section' : `below [${elsewhere.split('.')[0]}]`
-    return [complain('warn', `${FILE}: memory stands ${place}, where WSL does not read it`, edit(`memory=${settings.get(elsewhere) ?? '16GB'}`))]
+    return [complain('warn', `${FILE}: memory is ${place}, where WSL does not read it`, edit(`memory=${settings.get(elsewhere) ?? '16GB'}`))]
   }
   const wanted = wslBytes(text)
   const better = /^\s*(\d+)/.exec(text)?.[1] ?? '16'

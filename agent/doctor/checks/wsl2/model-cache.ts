@@ -11,7 +11,7 @@ const WINDOWS = ['9p', 'drvfs', 'virtiofs']
 export const wsl2ModelCache = defineCheck({
   id: 'wsl2-model-cache',
   group: 'wsl2',
-  title: "models lie on Linux' disk, not on a drive of Windows",
+  title: "models are on Linux' disk, not on a drive of Windows",
   covers: ['input_bound'],
   async run(around) {
     const where = await wsl2Guest(around)

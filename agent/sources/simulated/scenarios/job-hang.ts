@@ -64,7 +64,7 @@ export const jobHang: Scenario = {
           'Look at the data loader of that rank: a worker that died or reads from slow storage. DataLoader(timeout=120) turns the wait into an error that names the worker.',
           'Check the storage that the workers read (NFS, object store): mount with a time-out, or copy the shards to a local disk.',
         ],
-        evidence: ['ranks 0, 1, 2 and 3 stand at the same place in every look', `rank ${CULPRIT} has not joined the collective that the others wait in`],
+        evidence: ['ranks 0, 1, 2 and 3 are at the same place in every look', `rank ${CULPRIT} has not joined the collective that the others wait in`],
       })
     return everyCycle(1_800, (second) => {
       if (second === STOPS_AT) {

@@ -7,7 +7,7 @@ const BYTES_PER_SECOND = 300 * MIB
 export const mig: Scenario = {
   name: 'mig',
   shows:
-    'GPU 7 is split into two MIG instances (3g.40gb) with their own memory and processes; from 40 s on old-experiment fills its instance within 80 s and runs out of memory there, while the other instance has room; again every 4 min',
+    'GPU 7 is split into two MIG instances (3g.40gb) with their own memory and processes; from 40 s on old-experiment fills its instance within 80 s and runs out of memory there, while the other instance has space; again every 4 min',
   mig: true,
   begin: (stage) => {
     let pidBefore = 0

@@ -12,7 +12,7 @@ export const oomFragmentation: Scenario = {
     const [job] = stage.processesOf('finetune-lora')
     return (second) => {
       if (job === undefined || second < 10 || second - job.startedAt < 25) return
-      // The pieces lie between live blocks, so their share cannot pass what the card has beside them.
+      // The pieces are between live blocks, so their share cannot pass what the card has beside them.
       job.strandedBytes = Math.min(job.strandedBytes + STRANDED_BYTES_PER_SECOND, 60 * GIB)
     }
   },

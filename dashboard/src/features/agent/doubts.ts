@@ -75,7 +75,7 @@ function ofFigures({ figures }: Evidence): readonly Doubt[] {
   }
   told('warn', agentHistoryDegraded, () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
   told('warn', agentConsumerFailuresTotal, (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
-  told('note', agentLogSkippedTotal, (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault told in one of them may be missing`)
+  told('note', agentLogSkippedTotal, (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault reported in one of them may be missing`)
   told('note', agentSinkDroppedTotal, (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, {
     sink: 'live',
   })

@@ -14,7 +14,7 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n' }
 
-/** Of the text format of Prometheus only what stands on the agent's page: no time stamps, no exemplars. */
+/** Of the text format of Prometheus only what is on the agent's page: no time stamps, no exemplars. */
 export function parseFigures(page: string): Figures {
   const byName = new Map<string, Figure[]>()
   for (const line of page.split('\n')) {

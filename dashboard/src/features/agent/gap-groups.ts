@@ -43,7 +43,7 @@ export function gapGroups(gaps: readonly GapEntry[]): readonly ReasonGroup[] {
 
 /**
  * When the newest gap of this reason appeared, to the step of the history: the counter's last rise. Its first value is a rise from nothing, unless
- * it stands at the window's edge; undefined where the counter stood still for all of the window.
+ * it is at the window's edge; undefined where the counter stood still for all of the window.
  */
 export function newestGap(rows: readonly SeriesRow[], reason: string): number | undefined {
   let newest: number | undefined

@@ -1,4 +1,4 @@
-// Who is told of incidents: how each notifier is, a test message to it, what was set aside tried again.
+// Who is notified of incidents: how each notifier is, a test message to it, what was set aside tried again.
 import { signal } from '@preact/signals'
 import type { NotifierRow, NotifierTest } from '../../../../agent/model/notification.ts'
 import { ApiError, isObject, send, storedToken } from '../../parts/connection/api.ts'

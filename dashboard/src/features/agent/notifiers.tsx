@@ -1,4 +1,4 @@
-// Who is told of incidents: how each notifier is, what waits, the last error, and a test message.
+// Who is notified of incidents: how each notifier is, what waits, the last error, and a test message.
 import { age } from '../../../../agent/text/span.ts'
 import { momentText } from '../../../../agent/text/time.ts'
 import type { NotifierRow } from '../../../../agent/model/notification.ts'

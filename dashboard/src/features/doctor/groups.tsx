@@ -1,4 +1,4 @@
-// All checks by group, folded, each with how it ended as a shape and a word; which groups are open stands in the address.
+// All checks by group, folded, each with how it ended as a shape and a word; which groups are open is in the address.
 import type { CheckReport, CheckStatus } from '../../../../agent/model/doctor.ts'
 import { route, setParams } from '../../parts/route.ts'
 import { counted, GROUPS, STATUSES } from '../../text/doctor.ts'

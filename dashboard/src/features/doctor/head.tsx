@@ -56,7 +56,7 @@ export function DoctorHead() {
         {simulated && <p class="doctor-line">The other pages show simulated figures. These checks ran on the machine on which this agent runs.</p>}
         {trouble.value !== undefined && since === undefined && (
           <p class="refused" role="alert">
-            Looking did not work: {trouble.value}.{found === undefined ? '' : ' What stands below was found before.'}
+            Looking did not work: {trouble.value}.{found === undefined ? '' : ' What is below was found before.'}
           </p>
         )}
       </div>

@@ -26,7 +26,7 @@ export async function look(): Promise<void> {
   lookingSince.value = undefined
 }
 
-/** Looks at once, and after an interruption only where nothing was found before: a report that somebody reads stays. */
+/** Looks at once, and after an interruption only where nothing was found before: a report that someone reads stays. */
 export function watchDoctor(): () => void {
   let opened = true
   return effect(() => {

@@ -1,4 +1,4 @@
-// The log beside its answer: all of a short one, of a long one what stands around the lines that were marked.
+// The log beside its answer: all of a short one, of a long one what is around the lines that were marked.
 import { countedLarge } from '../../../../agent/text/grammar.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Answer } from './reader/messages.ts'

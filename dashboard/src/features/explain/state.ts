@@ -13,7 +13,7 @@ export type Explained =
 const DRAFT_CHARACTERS = 500_000
 
 export const explained = signal<Explained>({ state: 'none' })
-/** What stands in the field. */
+/** What is in the field. */
 export const draft = signal('')
 /** The line that the reader jumped to; again with each jump, to the same line too. */
 export const lookedAt = signal<{ readonly line: number } | undefined>(undefined)
@@ -99,7 +99,7 @@ export function explainFile(file: File): void {
   run(file, file.name)
 }
 
-/** Back to the field, with what stood in it. */
+/** Back to the field, with what was in it. */
 export function startOver(): void {
   stop()
   explained.value = { state: 'none' }

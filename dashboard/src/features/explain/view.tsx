@@ -1,4 +1,4 @@
-// Explain: a log that somebody has, read in the browser. A field for it, its reading, or the answer: what went wrong in it, why, and what to change.
+// Explain: a log that someone has, read in the browser. A field for it, its reading, or the answer: what went wrong in it, why, and what to change.
 import { fileSizeText } from '../../../../agent/text/bytes.ts'
 import './style.css'
 import { Answer } from './answer.tsx'

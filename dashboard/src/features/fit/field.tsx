@@ -1,4 +1,4 @@
-// One setting of the form: its value stands in the address, and what it means while it is empty stands in it faintly.
+// One setting of the form: its value is in the address, and what it means while it is empty is in it faintly.
 import { usualOf, type Field } from './fields.ts'
 import { answered, problem, words } from './state.ts'
 import { setParams } from '../../parts/route.ts'
@@ -45,7 +45,7 @@ type ChoicesProps = {
 function Choices({ field, now, usual, wrong, set }: ChoicesProps) {
   const choices = field.choices(words.value)
   const usualLabel = choices.find(({ value }) => value === usual)?.label ?? usual
-  // A value that somebody typed into the address is shown as it is; the agent says what is wrong with it.
+  // A value that someone typed into the address is shown as it is; the agent says what is wrong with it.
   const all = now === '' || choices.some(({ value }) => value === now) ? choices : [...choices, { value: now, label: now }]
   return (
     <select name={field.name} value={now} aria-invalid={wrong} onChange={(event) => set(event.currentTarget.value)}>

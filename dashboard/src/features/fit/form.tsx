@@ -1,4 +1,4 @@
-// What is asked: model, kind of work, settings, cards. All of it stands in the address; it is asked as it is typed.
+// What is asked: model, kind of work, settings, cards. All of it is in the address; it is asked as it is typed.
 import { useState } from 'preact/hooks'
 import { fieldsFor, WORK } from './fields.ts'
 import { workChanges } from './question.ts'

@@ -1,7 +1,7 @@
 // From the address to the question that the API is asked, and from a suggestion back to the address. Pure.
 import { FIELDS, fieldsFor, type Words } from './fields.ts'
 
-/** A config.json up to this length stands in the address; browsers take far more, mail and chat do not. */
+/** A config.json up to this length is in the address; browsers take far more, mail and chat do not. */
 export const MAX_LINKED = 4_000
 /** As much as the agent takes (agent/http/api/fit.ts). */
 export const MAX_CONFIG_BYTES = 1024 * 1024

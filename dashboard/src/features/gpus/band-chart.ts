@@ -43,7 +43,7 @@ export function createBandChart(host: HTMLElement, width: number, height: number
     padding: [0, 0, 0, 0],
     scales: { x: xScale, y: { range: () => [0, 1] } },
     series: [{}, ...spec.colours.map((): uPlot.Series => ({ scale: 'y', paths: () => null, points: { show: false } }))],
-    // As wide as in the other charts, so that the times stand below each other.
+    // As wide as in the other charts, so that the times are below each other.
     axes: [timeAxis(spec.palette), { side: 1, size: 58, values: () => [], grid: { show: false }, ticks: { show: false } }],
     hooks: { ...shared.hooks, draw: [(plot) => drawBands(plot, spec)] },
   }

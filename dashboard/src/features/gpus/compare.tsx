@@ -14,7 +14,7 @@ export function comparedWith({ index }: GpuView): GpuView | undefined {
   return views.value?.find((each) => String(each.index) === asked && each.index !== index)
 }
 
-/** The first line of each chart, of both: more than two could not be told apart. `ofOther` gives the same chart of the other one. */
+/** The first line of each chart, of both: more than two could not be distinguished. `ofOther` gives the same chart of the other one. */
 export function comparedFigures(view: GpuView, other: GpuView, own: readonly Figure[], ofOther: readonly Figure[]): readonly Figure[] {
   const name = ({ index }: GpuView): string => `GPU ${index}`
   const both = own.flatMap((figure): readonly Figure[] => {

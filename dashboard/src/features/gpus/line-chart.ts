@@ -14,7 +14,7 @@ export type LineSpec = {
   readonly limit: () => number | undefined
   readonly valueText: (value: number) => string
   readonly coarse: boolean
-  /** Bytes end and stand at round GiB. */
+  /** Bytes end and are at round GiB. */
   readonly base?: 1024 | undefined
 }
 

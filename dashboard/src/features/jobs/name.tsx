@@ -20,7 +20,7 @@ export const jobHref = (key: string): string => hrefOf('jobs', [key], { range: r
 
 /** Above what `describe` says of it. */
 export const title = (job: JobName): string => titleOf(job, slurm.value)
-/** Where it stands alone. */
+/** Where it is alone. */
 export const fullTitle = (job: JobName): string => fullTitleOf(job, slurm.value)
 
 /** Image and project of its containers; number, user, account and partition of a Slurm job, else what kind of thing it is. */

@@ -35,7 +35,7 @@ const tellWhy = (error: unknown): string => (error instanceof ApiError ? error.f
 async function load(wanted: Range, end: number): Promise<Past> {
   const query = spanQuery(wanted, end)
   const series = async (metric: string) => parseSeries(await getJson(`api/v1/series?metric=warpwatch_${metric}&${query}`, storedToken()))
-  // Processes in containers are in the containers' sums; an empty label stands for none.
+  // Processes in containers are in the containers' sums; an empty label means none.
   const [held, alone, utilization, used] = await Promise.all([
     series('container_gpu_memory_bytes'),
     series('process_gpu_memory_bytes&container='),

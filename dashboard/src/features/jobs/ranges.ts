@@ -8,7 +8,7 @@ export type Range = {
   readonly label: string
   readonly ms: number
   readonly stepMs: number
-  /** Unix ms: of a window that stands still. */
+  /** Unix ms: of a window that does not move. */
   readonly end?: number
 }
 /** Steps are those of the store (agent/store/history/query.ts): about 350 in each range. */

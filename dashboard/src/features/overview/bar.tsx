@@ -21,7 +21,7 @@ export function OverviewBar() {
         value={find.value ?? ''}
         onInput={(event) => setParams({ find: event.currentTarget.value || undefined })}
       />
-      <div class="range-picker" role="group" aria-label="How the GPUs stand">
+      <div class="range-picker" role="group" aria-label="Order of the GPUs">
         {LAYOUTS.filter((each) => each !== 'auto').map((each) => (
           <button key={each} type="button" aria-pressed={layout.value === each} onClick={() => change({ layout: each })}>
             {NAMES[each]}

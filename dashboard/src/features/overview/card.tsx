@@ -21,7 +21,7 @@ type Props = CardProps & {
 /** A second changes figures, not the card: what reads `of.value` here is redrawn, all else goes on by itself. */
 export function Card({ of, kind, Calm, children }: Props) {
   const { uuid } = of.peek()
-  // Seldom another: after a driver's restart, or a name that comes late.
+  // Rarely another: after a driver's restart, or a name that comes late.
   const index = useComputed(() => of.value.index).value
   const name = useComputed(() => of.value.name).value
   const trouble = useComputed(() => of.value.trouble?.kind)

@@ -39,7 +39,7 @@ function Member({ of }: { readonly of: Repeated }) {
   )
 }
 
-/** What to do stands open where it matters most, and behind a word in the other rows, so that eight of them fit a screen. */
+/** What to do is open where it matters most, and behind a word in the other rows, so that eight of them fit a screen. */
 function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group; readonly open: boolean }) {
   const { verdict, remedies, status } = incident
   const [first] = remedies

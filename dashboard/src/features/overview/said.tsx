@@ -8,7 +8,7 @@ import { agentNow } from '../../parts/live/state.ts'
 import { getText, storedToken } from '../../parts/connection/api.ts'
 import { hrefOf } from '../../parts/route.ts'
 
-/** By its title where the page knows it, and the time, as several of one title may stand together. */
+/** By its title where the page knows it, and the time, as several of one title may be together. */
 function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {
   const known = incidents.value.get(id)
   return (
@@ -21,7 +21,7 @@ function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {
 
 type Props = {
   readonly incident: IncidentSummary
-  /** Ids of incidents that stand beside it already. */
+  /** Ids of incidents that are beside it already. */
   readonly listed: ReadonlySet<string>
 }
 

@@ -1,4 +1,4 @@
-// What stands below the cards: containers and processes. A file of its own, as it is no part of what is looked for first.
+// What is below the cards: containers and processes. A file of its own, as it is no part of what is looked for first.
 import { gpus } from '../../parts/live/state.ts'
 import { ProcessTable } from '../../parts/table/processes.tsx'
 import { ContainerTable } from './containers.tsx'

@@ -18,7 +18,7 @@ import { IncidentList } from './incidents.tsx'
 const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
 const there = computed(() => frame.value !== undefined && ready.value)
 
-/** What stands below the cards comes once these are on the screen. */
+/** What is below the cards comes once these are on the screen. */
 const Tables = later(async () => (await import('./tables.tsx')).Tables)
 const Bar = later(async () => (await import('./bar.tsx')).OverviewBar)
 const CompactGpus = later(async () => (await import('./dense/compact.tsx')).CompactGpus)

@@ -40,7 +40,7 @@ async function load(): Promise<void> {
   past.value = found
 }
 
-/** Asks now and then again; gives the end of it. Without history the live figures stand alone. */
+/** Asks now and then again; gives the end of it. Without history the live figures are alone. */
 export function watchPast(): () => void {
   const ask = (): void => void load().catch((error: unknown) => console.warn(error))
   ask()

@@ -5,7 +5,7 @@ import type { WasteGroup } from '../../../../agent/model/ledger.ts'
 type Container = { readonly [name: string]: unknown }
 
 /** The ledger sums up by the service of a compose project, or by the pod; the other views have the container, or namespace and pod. Where a service runs several containers, or several
- * namespaces have such a pod, its own name stands for all. */
+ * namespaces have such a pod, its own name means all. */
 export function jobName(job: string, containers: readonly Container[]): string {
   const [first, ...others] = containers.filter((container) => container['compose_service'] === job)
   const name = first?.['container']
@@ -16,7 +16,7 @@ export function jobName(job: string, containers: readonly Container[]): string {
 }
 
 export const UNKNOWN_OWNER: Readonly<Record<WasteGroup, string>> = {
-  user: 'Not known: the engine does not say who started a container, and no process of it has told yet. Jobs lists each with what it wasted.',
+  user: 'Not known: the engine does not say who started a container, and no process of it has reported yet. Jobs lists each with what it wasted.',
   namespace: 'No namespace is known of jobs outside of Kubernetes.',
   account: 'No account is known of jobs that Slurm did not start.',
 }

@@ -1,4 +1,4 @@
-// What the palette finds for the words typed into it: all words must be there; what is called so stands first. Pure.
+// What the palette finds for the words typed into it: all words must be there; what is called so is first. Pure.
 export type Entry = {
   readonly id: string
   readonly group: 'Page' | 'GPU' | 'Incident' | 'Job' | 'Process' | 'Server' | 'Command'

@@ -6,7 +6,7 @@ type Column = (number | null)[] | Float64Array
 export type Columns = [seconds: Float64Array, ...values: Column[]]
 
 export type ColumnBook = {
-  /** So many columns with room for so many places each; NaN stands for what is not known. */
+  /** So many columns with room for so many places each; NaN means what is not known. */
   readonly columns: (count: number, places: number) => readonly Float64Array[]
   /** The first places of what was filled. */
   readonly filled: (places: number) => Columns
@@ -45,7 +45,7 @@ export function held(values: Float64Array | undefined, place: number, cells: num
 }
 
 /**
- * The values of one lane for a small chart, the highest of each step of so many seconds. Steps stand on whole multiples of their length,
+ * The values of one lane for a small chart, the highest of each step of so many seconds. Steps are on whole multiples of their length,
  * so that the curve moves on without changing its shape. Coarse cells are drawn as they are: their mean, and their highest.
  */
 export function traceRows(timeline: Timeline, lane: string, into: ColumnBook, every = 1): Columns {

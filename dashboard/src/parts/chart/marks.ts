@@ -1,7 +1,7 @@
 // What is drawn onto a chart beside its values: the line of a limit, and the hatching of memory that nobody owns, which is told from the rest by its texture.
 import type uPlot from 'uplot'
 
-/** A dashed line at a value that must not be passed; none where it lies above the scale. */
+/** A dashed line at a value that must not be passed; none where it is above the scale. */
 export function drawLimitLine(plot: uPlot, value: number | undefined, colour: string): void {
   if (value === undefined || value > (plot.scales['y']?.max ?? 0)) return
   const { ctx, bbox } = plot

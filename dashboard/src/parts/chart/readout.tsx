@@ -16,7 +16,7 @@ type TraceSpec = {
   readonly palette: Palette
   /** Bottom and top of the scale. */
   readonly range: () => readonly [number, number]
-  /** Cells of many seconds: the highest of each stands behind the means. */
+  /** Cells of many seconds: the highest of each is behind the means. */
   readonly coarse: boolean
 }
 

@@ -13,7 +13,7 @@ export function timeTicks(from: number, to: number, apart: number): number[] {
   return found
 }
 
-/** What stands at such a mark: the day at midnight, or where marks are days apart. */
+/** What is at such a mark: the day at midnight, or where marks are days apart. */
 export function tickText(second: number, apart: number): string {
   const ms = second * 1000
   if (apart < 60) return timeWithSeconds(ms)
@@ -23,7 +23,7 @@ export function tickText(second: number, apart: number): string {
 
 const STEPS = [1, 1.5, 2, 2.5, 3, 4, 5, 10] as const
 
-/** Round figures from 0 to the top, at most so many above 0, and where three may stand there no fewer than two. Bytes are round in KiB, MiB or GiB. */
+/** Round figures from 0 to the top, at most so many above 0, and where three may be there no fewer than two. Bytes are round in KiB, MiB or GiB. */
 export function roundTicks(top: number, most: number, base: 10 | 1024 = 10): number[] {
   if (!(top > 0)) return [0]
   const least = top / most

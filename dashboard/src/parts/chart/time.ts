@@ -61,6 +61,6 @@ export function sharedOptions(): Pick<uPlot.Options, 'legend' | 'cursor' | 'hook
       ],
     },
   }
-  // The graticule lies over the areas, as on an instrument's glass. (uPlot's type is a const enum, which cannot be named here.)
+  // The graticule is over the areas, as on an instrument's glass. (uPlot's type is a const enum, which cannot be named here.)
   return Object.assign(options, { drawOrder: ['series', 'axes'] })
 }

@@ -10,7 +10,7 @@ type SideSpec = {
   readonly most: number
   readonly top: (plot: uPlot) => number
   readonly valueText: (value: number) => string
-  /** Bytes stand at round GiB. */
+  /** Bytes are at round GiB. */
   readonly base?: 10 | 1024 | undefined
   /** Of what is counted: there is no half of it. */
   readonly whole?: boolean | undefined

@@ -19,7 +19,7 @@ const SKIPPED_MS = 2_500
 /** On a link that is too slow for frames, history would make it slower still. */
 const ASK_AGAIN_MS = 30_000
 
-/** So long the cards wait at the most for what stands above them, rather than jump when it comes. */
+/** So long the cards wait at the most for what is above them, rather than jump when it comes. */
 const READY_WITHIN_MS = 250
 
 let token = storedToken()
@@ -103,7 +103,7 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     first = false
     if (!begins && !skipped) return
     asked = message.t
-    // Once the figures are on the screen: a megabyte of the past would stand in their way.
+    // Once the figures are on the screen: a megabyte of the past would be in their way.
     const go = (): void => {
       ready.value = true
       afterPaint(() => {

@@ -59,7 +59,7 @@ function commonReason(checks: readonly CheckReport[]): GroupView['skippedBecause
   return byReason.size === 0 ? undefined : { reasons: byReason.size }
 }
 
-/** In the report's order; in each what is wrong stands first. */
+/** In the report's order; in each what is wrong is first. */
 export function groupsOf({ checks }: DoctorReport): readonly GroupView[] {
   return [...Map.groupBy(checks, ({ group }) => group)].map(([group, own]) => {
     const count = (status: CheckStatus): number => own.filter((check) => check.status === status).length

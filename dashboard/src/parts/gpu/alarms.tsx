@@ -50,7 +50,7 @@ function alarmsOf(view: GpuView): readonly Alarm[] {
       : [{ id: 'memory', severity: foreseen?.severity ?? 'warning', text: memory, incident: foreseen, memory: ahead ? 'forecast' : 'full' }]
   for (const incident of all) {
     const { id, title, severity, kind } = incident
-    // Where the agent still says when, its incident is told with that.
+    // Where the agent still says when, its incident is reported with that.
     if (ahead && kind === FORECAST) continue
     alarms.push({ id, severity, text: title.startsWith(prefix) ? title.slice(prefix.length) : title, incident })
   }

@@ -17,7 +17,7 @@ export const UNATTRIBUTED_LAYER: Layer = { kind: 'unattributed', key: 'unattribu
 /** Below this a layer is noise of two counters read microseconds apart, not memory. */
 const NOISE_BYTES = 1024 * 1024
 
-/** More layers than that cannot be told apart; a month of a busy host sees hundreds of containers. */
+/** More layers than that cannot be distinguished; a month of a busy host sees hundreds of containers. */
 const MOST_CONTAINERS = 12
 
 const sumOf = (values: Float64Array | undefined): number => values?.reduce((sum, value) => (Number.isNaN(value) ? sum : sum + value), 0) ?? 0
@@ -73,7 +73,7 @@ export function layerBytes(used: number, containers: readonly number[], unattrib
 
 export type Kept = { readonly cache: number; readonly stranded: number }
 /**
- * What PyTorch's allocators keep without using it: the cache can be given back, what is stranded lies beside live blocks and cannot.
+ * What PyTorch's allocators keep without using it: the cache can be given back, what is stranded is beside live blocks and cannot.
  * Never more than the driver counts for the container: the two are read at different moments.
  */
 export function keptBytes(held: number, reserved: number, active: number, split: number): Kept {

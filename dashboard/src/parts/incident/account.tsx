@@ -28,7 +28,7 @@ export function StateMark({ incident: { severity, status, silenced }, flapping =
 
 type Props = {
   readonly remedies: readonly Remedy[]
-  /** Behind "command 1" for those who cannot see where it stands, where a page has several lists. */
+  /** Behind "command 1" for those who cannot see where it is, where a page has several lists. */
   readonly of?: string
 }
 
@@ -53,7 +53,7 @@ export function RemedyList({ remedies, of }: Props) {
 
 type LinkProps = { readonly link: Pick<IncidentLink, 'id'> & Partial<IncidentLink>; readonly timed?: boolean }
 
-/** By its title where the page knows it; `timed` where several of one title may stand together. */
+/** By its title where the page knows it; `timed` where several of one title may be together. */
 export function IncidentLinkTo({ link: { id, kind }, timed = false }: LinkProps) {
   const known = incidents.value.get(id)
   return (

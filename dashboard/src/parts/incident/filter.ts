@@ -59,7 +59,7 @@ export function fits(incident: IncidentSummary, filters: IncidentFilters, nowMs:
 export type Held = { readonly rows: readonly IncidentSummary[]; readonly waiting: number }
 
 /**
- * The rows while somebody points at them: in the places that they had, with their newest words. What would come in, go or move waits.
+ * The rows while someone points at them: in the places that they had, with their newest words. What would come in, go or move waits.
  * `shown` is undefined while nobody points there.
  */
 export function holdStill(fresh: readonly IncidentSummary[], shown: readonly string[] | undefined, known: (id: string) => IncidentSummary | undefined): Held {

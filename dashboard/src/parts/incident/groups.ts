@@ -46,7 +46,7 @@ export type Standing = {
   readonly over: readonly Group[]
 }
 
-/** Nothing is laid out yet: what is current stands open, as far as there is room. */
+/** Nothing is laid out yet: what is current is open, as far as there is room. */
 export function fresh(groups: readonly Group[], room: number): Standing {
   const current = groups.filter(isCurrent)
   return {

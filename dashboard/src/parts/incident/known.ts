@@ -42,7 +42,7 @@ export const current = computed(() => listed(incidents.value.values(), minute.va
 /** One row for all that has one cause. */
 export const grouped = computed(() => groups(repeats(current.value)))
 const needed = computed(() => grouped.value.filter(isCurrent))
-/** Which of them stand open; `news.tsx` of the overview keeps it as it was laid out. */
+/** Which of them are open; `news.tsx` of the overview keeps it as it was laid out. */
 export const arranged = signal<(all: readonly Group[], room: number) => Standing>(fresh)
 export const shown = computed(() => arranged.value(grouped.value, SHOWN))
 
@@ -56,7 +56,7 @@ export const firing = computed(() =>
 export const flapping = computed(() => needed.value.filter(({ incident }) => incident.status !== 'firing' && incident.silenced === undefined))
 /** Of a job, whose GPUs then work for nothing or not at all; these give the numbers of the host. */
 const OF_ITS_JOB: ReadonlySet<IncidentSummary['kind']> = new Set(['job_hang', 'job_slowdown', 'progress_stalled'])
-/** An incident of one GPU, by its UUID, as a log's number may be another's; or of a job that stands still on it. */
+/** An incident of one GPU, by its UUID, as a log's number may be another's; or of a job that does not move on it. */
 export function isOnGpu({ kind, subject, facts: { gpus } }: IncidentSummary, uuid: string): boolean {
   if (subject.gpu?.uuid === uuid) return true
   if (!OF_ITS_JOB.has(kind) || gpus === undefined) return false

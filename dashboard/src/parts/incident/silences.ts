@@ -22,7 +22,7 @@ export async function loadSilences(token = storedToken()): Promise<void> {
   }
 }
 
-/** A silence that somebody else made shows in the incidents first. */
+/** A silence that someone else made shows in the incidents first. */
 export function noticed({ silenced }: IncidentSummary): void {
   if (silenced !== undefined && !all.peek().some(({ id }) => id === silenced.id)) void loadSilences()
 }

@@ -56,7 +56,7 @@ const OUTSIDE: Readonly<Record<string, string>> = { slurm: 'slurm_job', unit: 'u
 function labelsOf(key: string): Readonly<Record<string, string>> {
   const [kind = '', ...rest] = key.split(':')
   const label = Object.hasOwn(OUTSIDE, kind) ? OUTSIDE[kind] : undefined
-  // An empty label stands for none: the same process in a container is that container's.
+  // An empty label means none: the same process in a container is that container's.
   if (label !== undefined && rest.length > 0) return { [label]: rest.join(':'), container: '' }
   const at = key.indexOf('/')
   return at === -1 ? { container: key, pod: '' } : { namespace: key.slice(0, at), pod: key.slice(at + 1) }

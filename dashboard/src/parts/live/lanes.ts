@@ -89,7 +89,7 @@ const FEW_POINTS = 16
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
   { metric: gpuMemoryUsedBytes, points: CARD_POINTS, lane: ofGpu(LANE.used) },
   { metric: containerGpuMemoryBytes, points: CARD_POINTS, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
-  // An empty label stands for none. On a host of containers nothing comes.
+  // An empty label means none. On a host of containers nothing comes.
   {
     metric: processGpuMemoryBytes,
     points: TRACE_POINTS,

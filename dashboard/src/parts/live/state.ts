@@ -25,7 +25,7 @@ export const joined = signal<number | undefined>(undefined)
 export const pastWanted = signal(false)
 /** Whether the first figures are on the screen: what is not looked for first waits for them. */
 export const painted = signal(false)
-/** Whether what stands above the cards is known, or was waited for long enough: they are drawn in their place. */
+/** Whether what is above the cards is known, or was waited for long enough: they are drawn in their place. */
 export const ready = signal(false)
 /** Whether the page's tab is out of sight. */
 export const hidden = signal(false)

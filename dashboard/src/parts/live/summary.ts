@@ -22,7 +22,7 @@ const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> =
 export const withoutIncident = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
   attention.filter(({ uuid, about }) => !firing.some(({ kind, subject }) => subject.gpu?.uuid === uuid && TOLD_BY[about].has(kind)))
 
-/** A title of which one sees where: it says so itself, or the GPU, or else the container, stands before it. */
+/** A title of which one sees where: it says so itself, or the GPU, or else the container, is before it. */
 export function placedTitle({ title, subject: { gpu, container } }: Pick<IncidentSummary, 'title' | 'subject'>): string {
   if (gpu?.index !== undefined) return new RegExp(`\\bGPU ${gpu.index}\\b`, 'u').test(title) ? title : `GPU ${gpu.index}: ${title}`
   return container === undefined || title.includes(container.name) ? title : `${container.name}: ${title}`

@@ -35,7 +35,7 @@ function follow(next: Range, close: Close | undefined): () => void {
   const show = (): void => {
     charted.value = { range: next, timeline }
   }
-  // Of a window that stands still the charts show the one before until its readings are there.
+  // Of a window that does not move the charts show the one before until its readings are there.
   if (end === undefined) show()
   const stops = [
     // At once, and again after each loss of the connection.

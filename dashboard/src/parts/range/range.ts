@@ -1,4 +1,4 @@
-// Which time the charts show, as the address says it: the last hours (`?range=6h`), or a window that stands still (`?from=…&to=…`).
+// Which time the charts show, as the address says it: the last hours (`?range=6h`), or a window that does not move (`?from=…&to=…`).
 import { computed } from '@preact/signals'
 import { WINDOW_S } from '../live/timeline.ts'
 import { route, setParams } from '../route.ts'
@@ -13,7 +13,7 @@ export type Range = {
   /** Seconds of a cell on a card, which is some 350 pixels wide, and of one GPU at large. All are steps of the history (agent/store/history/query.ts). */
   readonly step: number
   readonly fine: number
-  /** Unix seconds: the end of a window that stands still; undefined: it goes on live. */
+  /** Unix seconds: the end of a window that does not move; undefined: it goes on live. */
   readonly end?: number
 }
 

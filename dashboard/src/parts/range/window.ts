@@ -1,9 +1,9 @@
-// A window of time that stands still, as the address says it (`?from=…&to=…`, Unix seconds): reading it, zooming, moving. Pure.
+// A window of time that does not move, as the address says it (`?from=…&to=…`, Unix seconds): reading it, zooming, moving. Pure.
 
 /** Unix seconds. */
 export type Window = { readonly from: number; readonly to: number }
 
-/** Less cannot be told apart: readings come once a second. */
+/** Less cannot be distinguished: readings come once a second. */
 export const SHORTEST_S = 20
 /** History keeps a year and more of hours. */
 export const LONGEST_S = 400 * 86_400

@@ -147,7 +147,7 @@ describe('verdict and advice', () => {
   test('fragmented: expandable segments, unless they are on', () => {
     const one = device(snapshot(holes))
     expect(one.verdict).toBe(
-      'Fragmented: 20 MiB (20 %) of the 101 MiB that PyTorch holds is free, but lies in holes between live blocks; the largest free block is 20 MiB.',
+      'Fragmented: 20 MiB (20 %) of the 101 MiB that PyTorch holds is free, but is in holes between live blocks; the largest free block is 20 MiB.',
     )
     expect(texts(one)).toContain('expandable_segments:True')
     const settings = { expandable_segments: true, PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:True' }

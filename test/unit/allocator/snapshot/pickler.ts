@@ -25,7 +25,7 @@ const PROTO_2 = [0x80, 2]
 
 /**
  * Protocol 2; MARK … APPENDS and SETITEMS around whole containers, texts memoized at first sight, integers above 32 bits as LONG1 of eight bytes.
- * Containers that stand in several places are memoized after they are written.
+ * Containers that are in several places are memoized after they are written.
  */
 export function jitPickle(value: Plain, shared: ReadonlySet<unknown> = new Set()): Uint8Array {
   const parts: Uint8Array[] = [bytesOf(PROTO_2)]

@@ -1,4 +1,4 @@
-// Where segments stand in the picture: every byte once, to scale, within the width; and from a point back to its block.
+// Where segments are in the picture: every byte once, to scale, within the width; and from a point back to its block.
 import { describe, expect, test } from 'vitest'
 import { readSnapshot } from '../../../../agent/allocator/snapshot/file.ts'
 import { rulesOf } from '../../../../agent/allocator/snapshot/rules.ts'

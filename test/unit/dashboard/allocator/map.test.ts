@@ -77,7 +77,7 @@ describe('what the page is told', () => {
 
   test('is what the command says, and questions are answered as it answers them', () => {
     const { request: _none, ...whole } = analyse(plain, { top: 8 }).analysis
-    expect(report.analysis).toEqual({ ...whole, unknown: whole.unknown.map((line) => line.replace(' (tell it with --free)', '')) })
+    expect(report.analysis).toEqual({ ...whole, unknown: whole.unknown.map((line) => line.replace(' (give it with --free)', '')) })
     for (const [requestBytes, deviceFreeBytes] of [
       [GIB, undefined],
       [50 * GIB, GIB],

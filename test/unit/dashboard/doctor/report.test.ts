@@ -71,7 +71,7 @@ test.each<readonly [number, CheckStatus, string]>([
 test.each<readonly [counts: Readonly<Record<CheckStatus, number>>, text: string, stands: CheckStatus]>([
   [{ fail: 1, warn: 2, pass: 0, skipped: 40 }, '1 failed, 2 warnings', 'fail'],
   [{ fail: 0, warn: 2, pass: 1, skipped: 40 }, '2 warnings', 'warn'],
-  [{ fail: 0, warn: 0, pass: 30, skipped: 13 }, 'Nothing found to mend', 'pass'],
+  [{ fail: 0, warn: 0, pass: 30, skipped: 13 }, 'Nothing found to correct', 'pass'],
   [{ fail: 0, warn: 0, pass: 15, skipped: 28 }, 'Nothing found in the 15 of 43 checks that ran', 'skipped'],
   [{ fail: 0, warn: 0, pass: 1, skipped: 42 }, 'Only 1 of 43 checks could run', 'skipped'],
   [{ fail: 0, warn: 0, pass: 0, skipped: 43 }, 'Nothing could be checked', 'skipped'],

@@ -1,4 +1,4 @@
-// Which incidents the list shows, in which order, and that it stands still while somebody points at it.
+// Which incidents the list shows, in which order, and that it does not move while someone points at it.
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
 import { fits, holdStill, lastedSeconds } from '../../../../dashboard/src/parts/incident/filter.ts'

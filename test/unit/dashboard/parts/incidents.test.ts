@@ -1,4 +1,4 @@
-// The page's list of incidents: newer words win, firing ones stand first, what is long over is gone.
+// The page's list of incidents: newer words win, firing ones are first, what is long over is gone.
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
 import { flapping, incidents, listed, takeIncidents } from '../../../../dashboard/src/parts/incident/known.ts'

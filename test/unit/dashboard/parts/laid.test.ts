@@ -1,4 +1,4 @@
-// What stands open above the cards stays as it was laid out, whatever arrives or is over.
+// What is open above the cards stays as it was laid out, whatever arrives or is over.
 import { describe, expect, test } from 'vitest'
 import { fresh, groups } from '../../../../dashboard/src/parts/incident/groups.ts'
 import { layOut, standing, type Laid } from '../../../../dashboard/src/parts/incident/laid.ts'

@@ -129,7 +129,7 @@ describe('very many containers', () => {
     const held = sharesAt(timeline, 'GPU-0', layers, 1000).filter(({ layer }) => layer.kind === 'container')
     expect(held.find(({ layer }) => layer.members !== undefined)?.bytes).toBe(36 * 2 ** 20)
     const rows = plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))
-    // From the top: unattributed, host, the others, which stand on the twelve that are large.
+    // From the top: unattributed, host, the others, which are on the twelve that are large.
     expect([rows[3]?.at(-1), rows[4]?.at(-1)]).toEqual([210 * 2 ** 20, 174 * 2 ** 20])
   })
 })

@@ -1,4 +1,4 @@
-// A figure and its unit stand on one line, and so does a flag.
+// A figure and its unit are on one line, and so does a flag.
 import { expect, test } from 'vitest'
 import { wholeParts } from '../../../../dashboard/src/text/whole.ts'
 

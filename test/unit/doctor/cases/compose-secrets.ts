@@ -1,4 +1,4 @@
-// Cases of the check compose-secrets. That no value is ever told stands in compose.test.ts.
+// Cases of the check compose-secrets. That no value is ever told is in compose.test.ts.
 import { written } from '../compose-text.ts'
 import type { CheckCase } from '../scene.ts'
 

@@ -19,7 +19,7 @@ export const cases: readonly CheckCase[] = [
     status: 'pass',
     says: /350 W.*700 W/,
   },
-  { about: 'nothing told', scene: { nvml: nvmlFacts() }, status: 'skipped' },
+  { about: 'nothing reported', scene: { nvml: nvmlFacts() }, status: 'skipped' },
   { about: 'no GPU', scene: { files: NO_GPU }, status: 'skipped' },
   { about: 'WSL', scene: { files: WSL, nvml: one({ ...FULL, pcie_link_width: 8 }) }, status: 'skipped' },
 ]

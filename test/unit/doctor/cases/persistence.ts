@@ -20,7 +20,7 @@ export const cases: readonly CheckCase[] = [
     says: /enable --now nvidia-persistenced/,
   },
   { about: 'a desktop, whose screen keeps the driver loaded', scene: { files: screen, nvml: off }, status: 'pass' },
-  { about: 'not told', scene: { nvml: nvmlFacts() }, status: 'skipped' },
+  { about: 'not reported', scene: { nvml: nvmlFacts() }, status: 'skipped' },
   { about: 'NVML does not answer', scene: { nvml: new NvmlError('hang', 'nvmlInit_v2 did not return within 8 s') }, status: 'skipped', says: /did not return/ },
   { about: 'no GPU', scene: { files: NO_GPU }, status: 'skipped' },
   { about: 'WSL', scene: { files: WSL, nvml: off }, status: 'skipped' },

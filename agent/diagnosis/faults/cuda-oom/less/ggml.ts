@@ -197,7 +197,7 @@ export function lessInOllama(situation: Situation, { requested_bytes: asked = 0 
   const wrong = /key=OLLAMA_GPU_OVERHEAD value=(\S{1,20})/.exec(text)?.[1]
   const reserve: Piece = reads(text, 'OLLAMA_GPU_OVERHEAD') &&
     !/OLLAMA_GPU_OVERHEAD[:=] ?["']?[1-9]/.test(text) && {
-      text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
+      text: `Let Ollama leave space on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
       command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
     }
   const container = situation.subject.container ?? /^([\w.-]{0,40}ollama[\w.-]{0,40}) {1,10}\| /m.exec(text)?.[1]

@@ -47,7 +47,7 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
       text: `Let ComfyUI lock no host memory for what it keeps there: where the system refuses that, CUDA says "out of memory" too.${where}`,
       command: `${start} --disable-pinned-memory`,
     }
-  // Parts of the model lie in host memory already: what is lacking is room for the work.
+  // Parts of the model are in host memory already: what is lacking is memory for the work.
   return partlyLoaded(situation) === undefined
     ? [decode, !situation.text.includes('--lowvram') && fewer, smaller, reserve]
     : /\bPin error\./.test(situation.text)

@@ -6,7 +6,7 @@ import type { Piece } from '../../remedies/plan.ts'
 const GATHERS =
   /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
 const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|torch_pad_and_concatenate|pad_across_processes|gather_for_metrics)\b/
-/** A loop of one's own: its frame, or the bar that stood last. */
+/** A loop of one's own: its frame, or the bar that was last. */
 const VALIDATES =
   /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
 /** Of one's own script, not of a library that evaluates: those keep no gradients. */
@@ -26,7 +26,7 @@ const OPTIMIZER =
 /** The weights are copied, or room for all of them is asked for at once. */
 const LOADS =
   /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|_load_pretrained_model|_move_model_to_device|load_checkpoint_in_model|_load_parameter_into_model)\b|modeling_utils\.py", line \d{1,5}, in from_pretrained\b|Loading checkpoint shards: {1,4}\d{1,2}%\|[^\n]{0,160}\s{1,4}Traceback|pipeline_utils\.py", line \d{1,5}, in to\b/
-/** Weights that lie in host memory are copied for each layer that runs. */
+/** Weights that are in host memory are copied for each layer that runs. */
 export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) && !/\bin pre_forward\b/.test(text)
 const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
 /** A program that was given one instance names it so. */

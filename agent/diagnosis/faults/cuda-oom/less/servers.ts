@@ -186,6 +186,6 @@ export const lessInTei = (): readonly Piece[] => [
 export const lessInExllama = (): readonly Piece[] => [
   { text: 'Make the cache smaller: a smaller max_seq_len (and cache_size, which is at least as large).' },
   { text: 'Keep it in fewer bits (cache_mode: Q8, Q6 or Q4; for EXL3 such as 8,8).' },
-  { text: 'With several GPUs leave room on the first (gpu_split, autosplit_reserve); a smaller chunk_size needs less while prompts are read.' },
+  { text: 'With several GPUs leave space on the first (gpu_split, autosplit_reserve); a smaller chunk_size needs less while prompts are read.' },
   { text: 'Use a quantization with fewer bits per weight.' },
 ]

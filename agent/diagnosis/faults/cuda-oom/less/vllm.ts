@@ -207,7 +207,7 @@ const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
   halfWeights(situation),
   moreGpus(situation, facts),
   option(situation, 'Or keep a part of the weights in host memory (GiB for each GPU), which is much slower.', 'cpu_offload_gb', 8),
-  { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no room for them.' },
+  { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no space for them.' },
 ]
 
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
@@ -227,7 +227,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
     lower >= 0.1 &&
       option(
         situation,
-        `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
+        `Give vLLM a smaller share of the card, so that activations and other processes have space beside its KV cache (${shareText(situation)}).`,
         'gpu_memory_utilization',
         host?.ownShare === true && setShare(situation) === undefined ? '<SHARE>' : percent(lower),
       ),

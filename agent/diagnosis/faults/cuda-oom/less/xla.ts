@@ -21,7 +21,7 @@ export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
   OLD.test(situation.text)
     ? { text: 'Let TensorFlow take memory as it needs it: tf.ConfigProto with gpu_options.allow_growth = True, given to the session.' }
     : {
-        text: 'Let TensorFlow take memory as it needs it: cuBLAS, cuDNN and other programs then find room.',
+        text: 'Let TensorFlow take memory as it needs it: cuBLAS, cuDNN and other programs then find space.',
         command: setVariables(situation, { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
       },
 ]

@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'wait
 function Legend({ of }: { readonly of: Probed }) {
   void drawing.value
   const palette = PALETTES[theme.value]
-  // Where nothing comes in any more, the newest figures are of a time that is told.
+  // Where nothing comes in any more, the newest figures are of a time that is reported.
   const live = of.row !== undefined && !stale.value && lanes.value.end === undefined
   const second = hovered.value ?? (live ? undefined : lanes.value.newest())
   const parts = second === undefined ? partsOf(of.row ?? {}) : partsOf(readingsAt(lanes.value, second))

@@ -44,7 +44,7 @@ export function ProcessFigures({ of: { row } }: { readonly of: Probed }) {
   const { retries_total: retries, ooms_total: ooms, stranded_ratio: stranded } = row
   return (
     <dl class="tiles">
-      <Tile id="headroom" name="Room for one request" figure={memoryFigure(headroom)} note="the largest that can still be met, after a flush" />
+      <Tile id="headroom" name="Memory for one request" figure={memoryFigure(headroom)} note="the largest that can still be met, after a flush" />
       <Tile id="allocated" name="In use" figure={memoryFigure(inUse)} note={share(inUse, reserved)} />
       <Tile id="reserved" name="Reserved" figure={memoryFigure(reserved)} note="taken from CUDA, cache included" />
       <Tile

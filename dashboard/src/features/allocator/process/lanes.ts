@@ -38,7 +38,7 @@ export const MEASURE_NAMES: readonly Measure[] = [
   'ooms_total',
 ]
 
-/** How long the chart is; `end`, Unix seconds: of a window that stands still. */
+/** How long the chart is; `end`, Unix seconds: of a window that does not move. */
 export type Span = { readonly label: string; readonly spanS: number; readonly stepS: number; readonly end?: number }
 
 export type Lanes = Omit<Span, 'label'> & {

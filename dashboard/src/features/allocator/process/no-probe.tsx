@@ -1,4 +1,4 @@
-// When no probe is connected: what stands in its way, what it would show, and how to connect one.
+// When no probe is connected: what is in its way, what it would show, and how to connect one.
 import { frame } from '../../../parts/live/state.ts'
 import { Command } from '../../../parts/command.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'

@@ -1,4 +1,4 @@
-// Which time the allocator's chart shows, as the address says it: the last hours, or a window that stands still.
+// Which time the allocator's chart shows, as the address says it: the last hours, or a window that does not move.
 import { computed } from '@preact/signals'
 import { age } from '../../../../../agent/text/span.ts'
 import { rangeKey } from '../../../parts/range/range.ts'

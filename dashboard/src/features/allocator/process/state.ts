@@ -10,7 +10,7 @@ import { createLanes, type Lanes, type Measure, MEASURE_NAMES, type Span, SPANS 
 import { beginWithOf, oomsAmong, type Probed, probedOf } from './processes.ts'
 import { span } from './span.ts'
 
-/** Enough to tell when somebody was last heard: six minutes in a day. */
+/** Enough to tell when someone was last heard: six minutes in a day. */
 const PAST_POINTS = 240
 /** A forecast is made again every 30 s (agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts); one that is older was taken back. */
 const FORECAST_HOLDS_MS = 35_000
@@ -72,7 +72,7 @@ function show(next: Lanes): void {
   })
 }
 
-/** Of a window that stands still the chart shows the one before until its readings are there. */
+/** Of a window that does not move the chart shows the one before until its readings are there. */
 async function loadLanes(into: Lanes, one: Probed): Promise<void> {
   wanted = into
   fetching.value = true
@@ -127,7 +127,7 @@ export function watchAllocators(): () => void {
       if (live.value) untracked(() => void loadPast(name))
     }),
     effect(() => {
-      // Somebody ended: what was his last second?
+      // Someone ended: what was his last second?
       if (gone.value && live.value) untracked(() => void loadPast(span.peek()))
     }),
     effect(() => {

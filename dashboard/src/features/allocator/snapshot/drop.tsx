@@ -57,7 +57,7 @@ export function DropTarget({ children }: { readonly children: ComponentChildren 
 const DUMP = `torch.cuda.memory._record_memory_history(max_entries=100000)  # at the start: says who allocates
 torch.cuda.memory._dump_snapshot("snapshot.pickle")`
 
-/** What stands there while there is no snapshot to show. */
+/** What is there while there is no snapshot to show. */
 export function NoFile() {
   const now = file.value
   if (now.state === 'there') return null

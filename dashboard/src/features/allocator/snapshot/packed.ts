@@ -15,7 +15,7 @@ export type MapPool = {
 export const STATES = ['allocated', 'pending', 'free'] as const
 export const NO_SITE = 255
 
-/** Segments by pool (the largest pool first), within a pool the largest first. Block `i` of segment `s` stands at `first[s] + i`. */
+/** Segments by pool (the largest pool first), within a pool the largest first. Block `i` of segment `s` is at `first[s] + i`. */
 export type Packed = {
   readonly pools: readonly MapPool[]
   /** Per segment. */

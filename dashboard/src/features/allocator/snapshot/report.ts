@@ -52,8 +52,8 @@ function rowOf({ packed }: Order, index: number): SegmentRow {
   }
 }
 
-/** The command's flag has no meaning here: the field stands beside the answer. */
-const withoutFlags = (lines: readonly string[]): readonly string[] => lines.map((line) => line.replace(' (tell it with --free)', ''))
+/** The command's flag has no meaning here: the field is beside the answer. */
+const withoutFlags = (lines: readonly string[]): readonly string[] => lines.map((line) => line.replace(' (give it with --free)', ''))
 
 function bounded({ analysis }: Analysed): Report['analysis'] {
   const { request: _request, ...rest } = analysis

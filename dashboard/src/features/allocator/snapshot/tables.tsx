@@ -79,7 +79,7 @@ const POOL_COLUMNS: readonly Column<PoolFigures>[] = [
 export function PoolTable({ of }: { readonly of: DeviceAnalysis }) {
   return (
     <div>
-      <p class="sub">This file has sums by pool and no blocks: it is what a probe tells at an error.</p>
+      <p class="sub">This file has sums by pool and no blocks: it is what a probe reports at an error.</p>
       <DataTable
         id="pools"
         title="Pools"

@@ -5,7 +5,7 @@ import { logScanner } from '../../../../../agent/diagnosis/log-scanner.ts'
 import { createLogReader, notTextOf } from './log-reader.ts'
 import type { Answer, FromWorker, ToWorker } from './messages.ts'
 
-/** The library of types for workers cannot stand beside the page's. */
+/** The library of types for workers cannot be beside the page's. */
 declare class FileReaderSync {
   readAsArrayBuffer(blob: Blob): ArrayBuffer
 }

@@ -10,7 +10,7 @@ export type EvidenceChart = {
   readonly id: string
   readonly title: string
   readonly unit: Unit
-  /** The one that shows the fault best, which stands first, is drawn large. */
+  /** The one that shows the fault best, which is first, is drawn large. */
   readonly large: boolean
   readonly lines: readonly EvidenceLine[]
   readonly limit?: { readonly label: string; readonly value: number }

@@ -9,7 +9,7 @@ export type Course = Window & {
   readonly start: number
 }
 
-/** Of a restart loop: the last second of each life that ended, which the fault's own second, when somebody saw the loop, comes after. */
+/** Of a restart loop: the last second of each life that ended, which the fault's own second, when someone saw the loop, comes after. */
 export function lastSeconds({ kind, subject, evidence: { series } }: Pick<Incident, 'kind' | 'subject' | 'evidence'>): readonly number[] {
   if (kind !== 'oom_restart_loop') return []
   const found = new Set<number>()

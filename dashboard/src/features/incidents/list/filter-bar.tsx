@@ -1,4 +1,4 @@
-// The filters of the list: all of them stand in the address.
+// The filters of the list: all of them are in the address.
 import { asked, filter, filtered, filters, kinds, known, rows } from './state.ts'
 import { FILTER_NAMES, SEVERITIES, SPANS, STATES } from '../../../parts/incident/filter.ts'
 
@@ -11,7 +11,7 @@ type ChoiceProps = {
 
 function Choice({ name, label, every, choices }: ChoiceProps) {
   const now = filters.value[name] ?? ''
-  // A value that somebody typed, or a kind that is no longer known, is shown as it is.
+  // A value that someone typed, or a kind that is no longer known, is shown as it is.
   const all = now === '' || choices.some(([value]) => value === now) ? choices : [...choices, [now, now] as const]
   return (
     <label class="choice" data-set={now !== ''}>

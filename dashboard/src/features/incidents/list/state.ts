@@ -1,4 +1,4 @@
-// The list of incidents: all that the agent still knows, filtered by the address, kept up by the stream, and held still while somebody points at it.
+// The list of incidents: all that the agent still knows, filtered by the address, kept up by the stream, and held still while someone points at it.
 import { computed, effect, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import { ApiError, getJson, storedToken } from '../../../parts/connection/api.ts'

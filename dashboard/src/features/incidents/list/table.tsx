@@ -1,4 +1,4 @@
-// The list of incidents as a table: what fires first. Rows stand still while somebody points at them or walks through them with the keyboard.
+// The list of incidents as a table: what fires first. Rows stand still while someone points at them or walks through them with the keyboard.
 import { age } from '../../../../../agent/text/span.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'

@@ -1,4 +1,4 @@
-// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, and how far each has come in the collectives in which ranks
+// The ranks of a job that hangs: who holds it up, what each waits for and where it is, and how far each has come in the collectives in which ranks
 // wait; the culprits first.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
@@ -20,7 +20,7 @@ type Column = {
 /** Where a rank runs. */
 const PLACES: ReadonlySet<string> = new Set(['Host', 'Container'])
 const classOf = ({ head, numeric, call }: Column): string | undefined =>
-  call === true ? 'call' : numeric === true ? 'numeric' : head === 'Stands at' ? 'place' : undefined
+  call === true ? 'call' : numeric === true ? 'numeric' : head === 'At' ? 'place' : undefined
 
 const COLUMNS: readonly Column[] = [
   { head: 'Rank', numeric: true, text: ({ rank }) => String(rank) },
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column[] = [
   { head: 'PID', numeric: true, text: ({ pid }) => (pid === undefined ? undefined : String(pid)) },
   { head: 'Waits for', text: ({ waits_for: waits }) => waits },
   { head: 'Since', text: ({ since_ms: since }) => (since === undefined ? undefined : momentText(since, agentNow.peek())) },
-  { head: 'Stands at', text: ({ stands_at: stands }) => stands },
+  { head: 'At', text: ({ stands_at: stands }) => stands },
 ]
 
 export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
@@ -57,7 +57,7 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
               <tr key={row.rank} role="row" data-culprit={row.culprit === true ? '' : undefined}>
                 {columns.map((column) => (
                   <td key={column.head} role="cell" data-label={column.head} class={classOf(column)} data-call={column.call && column.text(row)}>
-                    {column.head === 'Stands at' ? (
+                    {column.head === 'At' ? (
                       <Breakable text={column.text(row) ?? DASH} />
                     ) : column.head === 'GPU' && row.gpu !== undefined && row.elsewhere !== true ? (
                       <a href={gpuHref(row.gpu)}>{row.gpu}</a>

@@ -1,4 +1,4 @@
-// The runbook of the incident's kind, fetched when it is opened, with what draws Markdown; whether it is open stands in the address.
+// The runbook of the incident's kind, fetched when it is opened, with what draws Markdown; whether it is open is in the address.
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { IncidentKind } from '../../../../../agent/model/kinds.ts'

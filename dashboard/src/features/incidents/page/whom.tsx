@@ -81,7 +81,7 @@ export function Whom({ incident }: Props) {
   )
 }
 
-/** Which card it is, for whoever stands before the machine. */
+/** Which card it is, for whoever is before the machine. */
 export function Card({ incident: { subject } }: Props) {
   const { gpu } = subject
   const row = views.value?.find(({ uuid }) => uuid === gpu?.uuid)?.row

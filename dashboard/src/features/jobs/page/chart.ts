@@ -12,7 +12,7 @@ export type JobChartSpec = {
   readonly limit: () => number | undefined
   /** The top of the scale. */
   readonly top: () => number
-  /** Bytes stand at round GiB. */
+  /** Bytes are at round GiB. */
   readonly base: 1024 | undefined
   /** Unix ms. */
   readonly span: () => { readonly from: number; readonly to: number }

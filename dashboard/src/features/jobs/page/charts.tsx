@@ -77,7 +77,7 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
   const latest = useRef({ all, lines, limit: limit?.value })
   latest.current = { all, lines, limit: limit?.value }
   if (lines.lines.length === 0) return null
-  // A limit far above what was used would press the line to the ground: then it is told in words alone.
+  // A limit far above what was used would press the line to the ground: then it is reported in words alone.
   const top = (): number => {
     const { lines: now, limit: bound } = latest.current
     const most = Math.max(least, highest(now))

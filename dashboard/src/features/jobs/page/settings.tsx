@@ -12,7 +12,7 @@ import { cores, memory } from '../../../text/format.ts'
 import type { Job } from '../running.ts'
 
 type KnownSettings = { readonly [name in keyof ContainerSettings]: unknown }
-/** By container id; undefined while it is asked for or where nothing was told. */
+/** By container id; undefined while it is asked for or where nothing was reported. */
 const told = signal<ReadonlyMap<string, KnownSettings>>(new Map())
 
 async function askSettings(id: string): Promise<void> {

@@ -1,4 +1,4 @@
-// The list of jobs as the address asks for it; its rows keep their places while somebody points at them.
+// The list of jobs as the address asks for it; its rows keep their places while someone points at them.
 import { computed, signal } from '@preact/signals'
 import { frame, timeline } from '../../../parts/live/state.ts'
 import { known, past, slurm } from '../past.ts'
@@ -28,7 +28,7 @@ export const opened = computed<ReadonlySet<string>>(() => new Set(params.value.g
 
 const places = signal<readonly string[] | undefined>(undefined)
 const fresh = computed(() => arranged(all.value, text.value, sort.value))
-/** In the places that they had while somebody points there; a new one comes at the end. */
+/** In the places that they had while someone points there; a new one comes at the end. */
 export const rows = computed<readonly JobRow[]>(() => {
   const held = places.value
   if (held === undefined) return fresh.value

@@ -1,4 +1,4 @@
-// The jobs as a table; a row opens to the processes behind it. Order, words and open rows stand in the address.
+// The jobs as a table; a row opens to the processes behind it. Order, words and open rows are in the address.
 import { type ComponentChildren, Fragment } from 'preact'
 import { Breakable } from '../../../parts/breakable.tsx'
 import { cores, memory } from '../../../text/format.ts'

@@ -1,4 +1,4 @@
-// Who held which card when: a row for each GPU, a bar for each hold as high as the share of the card that was held. For the eye and the pointer; the same stands below as a list.
+// Who held which card when: a row for each GPU, a bar for each hold as high as the share of the card that was held. For the eye and the pointer; the same is below as a list.
 import { since, timeWithSeconds, zoneName } from '../../../../../agent/text/time.ts'
 import { computed, signal } from '@preact/signals'
 import { views } from '../../../parts/live/state.ts'
@@ -20,7 +20,7 @@ const cardsText = computed(() =>
 )
 /** More lines than these are no picture any more; the list has them all. */
 const MOST_LINES = 10
-/** Of the width: a label that stands in the middle would be cut there. */
+/** Of the width: a label that is in the middle would be cut there. */
 const EDGE = 0.06
 
 function Tip({ now }: { readonly now: number }) {

@@ -10,7 +10,7 @@ const zoomsIn = (state: unknown): number => {
   const found: unknown = typeof state === 'object' && state !== null ? Object.entries(state).find(([name]) => name === 'zooms')?.[1] : undefined
   return typeof found === 'number' ? found : 0
 }
-/** How many zooms lie behind this entry of the browser's history. */
+/** How many zooms are behind this entry of the browser's history. */
 export const zooms = signal(zoomsIn(history.state))
 addEventListener('popstate', (event) => (zooms.value = zoomsIn(event.state)))
 
@@ -46,7 +46,7 @@ export const zoom = (factor: number, at?: number): void => {
   show(zoomed(window, factor, at ?? (window.from + window.to) / 2, now()))
 }
 
-/** Moving is no step of its own in the browser's history once the window stands still. */
+/** Moving is no step of its own in the browser's history once the window does not move. */
 export function move(part: number): void {
   if (!canZoom()) return
   const next = moved(shown(), part, now())

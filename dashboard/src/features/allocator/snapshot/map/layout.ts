@@ -1,4 +1,4 @@
-// Where each segment of a snapshot stands in the picture: to scale, from left to right, wrapped like text; small ones side by side. Pure.
+// Where each segment of a snapshot is in the picture: to scale, from left to right, wrapped like text; small ones side by side. Pure.
 import { lastAtMost, type Packed } from '../packed.ts'
 
 export const ROW = 16

@@ -173,7 +173,7 @@ export function SegmentMap() {
       style={{ '--content': `${(layout?.height ?? 0) + 10}px` }}
       tabIndex={0}
       role="application"
-      aria-label="Segment map: the arrow keys go from block to block and from segment to segment, plus and minus zoom. The same stands in the table of segments."
+      aria-label="Segment map: the arrow keys go from block to block and from segment to segment, plus and minus zoom. The same is in the table of segments."
       aria-describedby="block-title"
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onPointerMove={(event) => event.pointerType === 'mouse' && point(under(event))}

@@ -57,7 +57,7 @@ export function paintMap({ pixels, width, height, ratio, top }: Canvas, packed: 
     let block = blockAt(packed, segment, from)
     for (let column = 0; column < columns && left + column < width; column++) {
       const [low, high] = [from + column * perColumn, from + (column + 1) * perColumn]
-      // What lies in this column, in bytes.
+      // What is in this column, in bytes.
       let [live, pending, cache, hole, most, colourOf, border] = [0, 0, 0, 0, 0, other, false]
       for (; block < end; block++) {
         const [start = 0, bytes = 0] = [offset[block], size[block]]
@@ -73,7 +73,7 @@ export function paintMap({ pixels, width, height, ratio, top }: Canvas, packed: 
             }
           } else if (state[block] === 1) pending += part
           else {
-            // Whole pages lie between what stays at both ends; drawn behind it, as the exact border is finer than a picture.
+            // Whole pages are between what stays at both ends; drawn behind it, as the exact border is finer than a picture.
             const back = Math.max(0, Math.min(high, stop) - Math.max(low, stop - (returned[block] ?? 0)))
             cache += back
             hole += part - back
