@@ -1,6 +1,7 @@
 // `npm run generate`: writes everything that is made from declarations. What is made, and from what, is in scripts/generators.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../agent/text/error.ts'
 import * as registry from './generators/index.ts'
 import { ROOT, type Files, type Generator } from './generators/generator.ts'
 
@@ -21,18 +22,26 @@ function textOf(path: string): string | undefined {
   }
 }
 
-if (import.meta.main)
-  for (const generator of Object.values<Generator>(registry)) {
-    const files = await generator.files(true)
-    for (const [path, text] of files) {
-      const full = join(ROOT, path)
-      if (textOf(full) === text) continue
-      mkdirSync(dirname(full), { recursive: true })
-      writeFileSync(full, text)
-      process.stderr.write(`written: ${path}\n`)
-    }
-    for (const path of strays(generator, files)) {
-      rmSync(join(ROOT, path))
-      process.stderr.write(`removed, as nothing makes it any more: ${path}\n`)
-    }
+async function write(generator: Generator): Promise<void> {
+  const files = await generator.files(true)
+  for (const [path, text] of files) {
+    const full = join(ROOT, path)
+    if (textOf(full) === text) continue
+    mkdirSync(dirname(full), { recursive: true })
+    writeFileSync(full, text)
+    process.stderr.write(`written: ${path}\n`)
   }
+  for (const path of strays(generator, files)) {
+    rmSync(join(ROOT, path))
+    process.stderr.write(`removed, as nothing makes it any more: ${path}\n`)
+  }
+}
+
+if (import.meta.main)
+  for (const generator of Object.values<Generator>(registry))
+    try {
+      await write(generator)
+    } catch (error) {
+      process.stderr.write(`npm run generate: ${messageOf(error)}\n`)
+      process.exitCode = 1
+    }

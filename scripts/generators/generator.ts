@@ -17,7 +17,14 @@ export type Generator = {
   readonly owns?: { readonly folder: string; readonly ending: string; readonly but?: readonly string[] }
 }
 
-export const committed = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+/** A page that is written by hand, in whole or in part. */
+export function committed(path: string): string {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8')
+  } catch (error) {
+    throw new Error(`${path} cannot be read: write it first, since it is not made as a whole from declarations (CONTRIBUTING.md, "A new …")`, { cause: error })
+  }
+}
 
 /** The lines between which `name` is on a page that is otherwise written by hand. */
 export const bounds = (name: string): readonly [begin: string, end: string] => [
