@@ -6,9 +6,12 @@ import { Mixed } from './test/setup/sequencer.ts'
 const WITH_VALUE = /^(?:-t|--(?:project|reporter|testNamePattern|shard|outputFile|maxWorkers|bail|retry))$/
 const namesFiles = process.argv.slice(3).some((arg, at, args) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''))
 const LEFT = namesFiles || process.env['TEST_ALL'] === '1' || process.env['TEST_LONG'] === '1' ? [] : ['test/**/*.all.{test,*.test}.ts']
-/** Of the inner loop (scripts/quick.mjs): what takes long by itself. */
-const QUICK = process.env['TEST_QUICK'] === '1'
-const SLOW = QUICK ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []
+/** Of the inner loop (scripts/quick.mjs): what takes long by itself, and what it runs in any case. */
+const QUICK = process.env['TEST_QUICK'] !== undefined
+const SLOW = [
+  ...(QUICK ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []),
+  ...(process.env['TEST_QUICK'] === 'related' ? ['test/{repo,golden}/**'] : []),
+]
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 /** Tests of components: JSX is left to Vite's runner. */
 const JSX = 'test/unit/dashboard/**/*.jsx.test.ts'

@@ -6,7 +6,6 @@ import { judgeEnd, type KnownEnd } from '../../../agent/diagnosis/ends/judge.ts'
 import { explainChunks, explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { readSituation } from '../../../agent/diagnosis/situation/situation.ts'
-import { isBounded } from '../../setup/bounded.ts'
 
 const traceback = (error: string, file = '/srv/job/main.py', line = 4): string =>
   `Traceback (most recent call last):\n  File "${file}", line ${line}, in run\n    go()\n${error}`
@@ -131,78 +130,5 @@ describe('a log of any length', () => {
     ]
     const [fault] = explainChunks(logScanner(), [new TextEncoder().encode(early.join('\n'))])
     expect(fault).toMatchObject({ kind: 'python_exception', facts: { frame: 'early.py:9', rank: 5, exit_code: 1 } })
-  })
-})
-
-describe('lines that nobody would print', () => {
-  const WORDS = [
-    'Traceback (most recent call last):',
-    '  File "a.py", line 3, in f',
-    'ValueError: ',
-    'RuntimeError: shapes ',
-    "terminate called after throwing an instance of '",
-    'srun: error: n1: tasks 0',
-    '*** JOB 1 ON n1 CANCELLED AT ',
-    'step 1 loss nan ',
-    'error: ',
-    'Process ',
-    'reason: ',
-    '│ /srv/',
-    'Exception in thread "',
-    "thread 'main' panicked at ",
-    'ERROR 03-02 10:00:00 [core.py:1] ',
-    '100%|',
-  ]
-  const FILLERS = [
-    ' ',
-    'a',
-    '0',
-    '.',
-    ':',
-    '/a',
-    "'",
-    '"',
-    '(',
-    '[',
-    '| ',
-    '│ ',
-    'loss ',
-    'Error: ',
-    'a.b',
-    ', line 3',
-    'not ',
-    'is a ',
-    '%|',
-    'File "',
-    '-',
-    '~',
-    '\u001b[0m',
-  ]
-  test('take no longer than their length', () => {
-    const slow: string[] = []
-    for (const word of WORDS) {
-      for (const filler of FILLERS) {
-        const long = word + filler.repeat(Math.ceil(65_536 / filler.length))
-        const read = (): void => {
-          const reader = createEndReader()
-          for (const [index, line] of ['Traceback (most recent call last):', '  File "a.py", line 3, in f', long, `RuntimeError: ${long}`, long].entries())
-            reader.add(line, index + 1)
-          judgeEnd(reader.evidence(), [], () => readSituation(''))
-        }
-        if (!isBounded(read)) slow.push(JSON.stringify(word + filler))
-      }
-    }
-    expect(slow).toEqual([])
-  })
-  test('a hundred thousand tracebacks of ten thousand writers: only so much is kept', () => {
-    const reader = createEndReader()
-    const before = process.memoryUsage().heapUsed
-    for (let i = 0; i < 30_000; i += 1)
-      traceback(`ValueError: ${'x'.repeat(300)}`)
-        .split('\n')
-        .forEach((line, n) => reader.add(`[rank${i % 10_000}]: ${line}`, i * 4 + n))
-    expect(reader.evidence().signs.length).toBeLessThan(400)
-    globalThis.gc?.()
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(96 * 2 ** 20)
   })
 })
