@@ -8,6 +8,7 @@ import { root } from './ensure.mjs'
 
 const CACHE = join(root, 'node_modules/.cache/warpwatch')
 const WELL = join(CACHE, 'quick')
+const LAID = 'node_modules/.cache/warpwatch/prettier'
 const TSC = 'node_modules/typescript/bin/tsc'
 const given = process.argv.slice(2)
 const paths = given.filter((arg) => arg !== '--whole')
@@ -45,7 +46,8 @@ const PARTS = {
   types: compile('agent', 'tsconfig.json'),
   'types of the dashboard': compile('dashboard', 'dashboard/tsconfig.json'),
   ...(linted?.length !== 0 && { lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', ...(linted ?? [])] }),
-  layout: ['node_modules/prettier/bin/prettier.cjs', '--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.'],
+  // In a place of its own: Prettier without --cache removes the file that it keeps elsewhere.
+  layout: `node_modules/prettier/bin/prettier.cjs --check --cache --cache-strategy content --cache-location ${LAID} --log-level warn .`.split(' '),
 }
 
 /** Resolves to whether it went well. */
@@ -72,7 +74,9 @@ async function part(name, [program, ...args]) {
 
 mkdirSync(CACHE, { recursive: true })
 if (changed !== undefined)
-  process.stdout.write(`${changed.length} files changed since all was well: the units that they can break. All units: npm run test:quick -- --whole\n`)
+  process.stdout.write(
+    `${changed.length} ${changed.length === 1 ? 'file' : 'files'} changed since all was well: the units that they can break. All units: npm run test:quick -- --whole\n`,
+  )
 const done = await Promise.all(Object.entries(PARTS).map(([name, command]) => part(name, command)))
 if (done.every(Boolean)) {
   // Not after a part of the units.
