@@ -6,8 +6,9 @@ import { Mixed } from './test/setup/sequencer.ts'
 const WITH_VALUE = /^(?:-t|--(?:project|reporter|testNamePattern|shard|outputFile|maxWorkers|bail|retry))$/
 const namesFiles = process.argv.slice(3).some((arg, at, args) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''))
 const LEFT = namesFiles || process.env['TEST_ALL'] === '1' || process.env['TEST_LONG'] === '1' ? [] : ['test/**/*.all.{test,*.test}.ts']
-/** Of the inner loop (scripts/quick.mjs): what takes long by itself, and what it runs in any case. */
+/** Of the inner loop (scripts/quick.mjs): `all` units, those `related` to a change, or those that `read` files, which it runs in any case. */
 const QUICK = process.env['TEST_QUICK'] !== undefined
+const VITE = QUICK && process.env['TEST_QUICK'] !== 'read'
 const SLOW = [
   ...(QUICK ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []),
   ...(process.env['TEST_QUICK'] === 'related' ? ['test/{repo,golden}/**'] : []),
@@ -32,9 +33,9 @@ export default defineConfig({
           ...PATIENCE,
           name: 'together',
           include: ['test/{unit,repo,golden,suites,property}/**/*.test.ts', PARALLEL],
-          exclude: [...(QUICK ? [] : [JSX]), ...LEFT, ...SLOW],
+          exclude: [...(VITE ? [] : [JSX]), ...LEFT, ...SLOW],
           isolate: false,
-          experimental: { viteModuleRunner: QUICK, nodeLoader: QUICK },
+          experimental: { viteModuleRunner: VITE, nodeLoader: VITE },
           maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },

@@ -56,7 +56,7 @@ async function part(name, [program, ...args]) {
   const child = spawn(process.execPath, [join(root, program), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1', TEST_QUICK: args[0] === 'related' ? 'related' : '1' },
+    env: { ...process.env, NO_COLOR: '1', TEST_QUICK: args[0] === 'related' ? 'related' : args.includes(READ[0]) ? 'read' : 'all' },
   })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text))
