@@ -12,6 +12,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(?:floating[- ]point|arithmetic) exception/i, 'SIGFPE'],
   [/^trace\/breakpoint trap/i, 'SIGTRAP'],
   [/^hangup/i, 'SIGHUP'],
+  [/^quit$/i, 'SIGQUIT'],
   [/^interrupt/i, 'SIGINT'],
   [/^user defined signal 1/i, 'SIGUSR1'],
   [/^user defined signal 2/i, 'SIGUSR2'],

@@ -14,7 +14,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     'shell',
     [
       // bash: line 1: 2746 Killed   python train.py, also behind a bar without a line break
-      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})`),
+      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME}|Quit(?= ))`),
       // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|IOT instruction|illegal hardware instruction|terminated)\b/i,
@@ -35,6 +35,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^error: process didn't exit successfully: [^\n]{1,400} \(exit code: (?<status>0xc0[0-9a-f]{6})\b/,
       // Cray's compilers
       /\bterminated due to receipt of signal \d{1,2}: {1,4}(?<signal>[A-Z][a-z ]{3,40}?)(?: \(core dumped\))?\.$/,
+      // make, of the program of a rule
+      new RegExp(`^g?make(?:\\[\\d{1,3}\\])?: \\*{3} \\[[^\\n]{1,160}\\] (?<signal>${NAME})\\b`),
       // HTCondor
       /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
@@ -92,7 +94,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   ],
 ]
 const MAY =
-  /IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+  /Quit|IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
