@@ -61,6 +61,8 @@ const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epoc
 const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
+/** `288 to go`: of what is counted. */
+const GOES = /to go/i
 /** `Epoch: [12 | 300]`. */
 const BARRED = /\b(epoch|iter|iteration|step)s?(\s?[:=]?\s?[[(]\s?\d{1,9})\s?\|\s?(?=\d{1,9}\s?[\])])/gi
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
@@ -248,7 +250,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     const counted = totalValue === undefined || unit !== null ? null : COUNTED.exec(line.slice(to, to + 32))
     const left = LEFT.exec(line.slice(to, to + 32))
     if (left !== null) {
-      key = 'remaining'
+      key = unit === null && duration === undefined && GOES.test(left[0]) ? 'steps remaining' : 'remaining'
       to += left[0].length
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
