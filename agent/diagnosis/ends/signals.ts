@@ -5,7 +5,7 @@ import { SIGNALS } from '../../text/signals.ts'
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^kill(?:ed)?$/i, 'SIGKILL'],
   [/^terminated?$/i, 'SIGTERM'],
-  [/^segmentation (?:fault|violation)|^access violation/i, 'SIGSEGV'],
+  [/^segmentation (?:fault|violation)|^access[ _]violation/i, 'SIGSEGV'],
   [/^bus error/i, 'SIGBUS'],
   [/^abort(?:ed)?|^IOT instruction/i, 'SIGABRT'],
   [/^illegal (?:hardware )?instruction/i, 'SIGILL'],

@@ -102,6 +102,35 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
   ],
   ['a program that ends at Ctrl-C', `${loop}[INFO] Caught KeyboardInterrupt, exiting gracefully`, 'cancelled', {}],
   ['SIGTERM by its number', `${loop}INFO | Received signal 15, terminating`, 'job_killed', { signal: 'SIGTERM' }],
+  ['a logger that has nothing above its level', `${loop}2024-03-04 05:06:07,891 - own - CRITICAL - cannot go on: shard 3 has no rows`, 'job_failed', {}],
+  ['an error with which a program gives up', `${loop}2024-03-04 05:06:07,891 - own - ERROR - training aborted after 3 retries`, 'job_failed', {}],
+  ['a program that stops at no number', `${loop}NaN in gradients at step 12, stopping`, 'nan_loss', { step: 12 }],
+  ['the same in other words', `${loop}non-finite loss, ending training at step 12`, 'nan_loss', { step: 12 }],
+  [
+    'Julia on Windows',
+    'Exception: EXCEPTION_ACCESS_VIOLATION at 0x7ffd11aa22b3 -- unknown function (ip: 00007ffd11aa22b3)\nin expression starting at C:\\own\\fit.jl:9\nunknown function (ip: 00007ffd11aa2000)\nAllocations: 310 (Pool: 300; Big: 10); GC: 0',
+    'segfault',
+    { signal: 'SIGSEGV', frame: 'fit.jl:9' },
+  ],
+  [
+    'Java on Windows',
+    '#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  EXCEPTION_ACCESS_VIOLATION (0xc0000005) at pc=0x00007ffd, pid=512, tid=12\n#',
+    'segfault',
+    { signal: 'SIGSEGV', pid: 512 },
+  ],
+  [
+    "a rule's own code in Snakemake",
+    'NameError in file "/w/own/Snakefile", line 31:\nname \'folds\' is not defined\n  File "/w/own/Snakefile", line 31, in __rule_fit\nWorkflowError:\nAt least one job did not complete successfully.',
+    'python_exception',
+    { exception: 'NameError', frame: 'Snakefile:31' },
+  ],
+  [
+    "a worker of vLLM's older executor",
+    'Traceback (most recent call last):\n  File "/v/lib/python3.12/site-packages/vllm/executor/multiproc_worker_utils.py", line 51, in set_result\nChildProcessError: worker died (-9)',
+    'worker_died',
+    { signal: 'SIGKILL' },
+  ],
+  ['pm2', 'PM2        | App [own:0] exited with code [1] via signal [SIGINT]', 'job_failed', { exit_code: 1 }],
   ['SIGTERM first', `${loop}SIGTERM caught, saving and exiting`, 'job_killed', { signal: 'SIGTERM' }],
 ])('%s', (_, text, kind, facts) => {
   expect(explained(text)[0]).toMatchObject({ kind, facts })
@@ -119,6 +148,9 @@ test.each([
   ],
   ['an exception that a server logs', 'ERROR 03-04 05:06:07 [chat.py:300] ValueError: max_tokens must be at least 1, got 0.'],
   ['a download that failed at first', 'curl: (6) Could not resolve host: files.own.test\nstep 1 loss 0.5\nstep 2 loss 0.4'],
+  ['no number that is skipped', 'nan loss detected at step 2, skipping batch\nstep 3 loss 0.4'],
+  ['no number at which a part ended', 'loss is NaN at step 2, stopping this phase\nphase 2\nstep 3 loss 0.4\nstep 4 loss 0.3'],
+  ['what a logger takes up again', 'step 1 loss 0.5\n2024-03-04 05:06:07,891 - own - ERROR - aborting the upload, will retry'],
   ['what is left out', 'Error in evaluation of sample 3: ValueError: bad label, skipped\nmean score 0.71'],
 ])('no end: %s', (_, text) => {
   expect(explained(text)).toEqual([])

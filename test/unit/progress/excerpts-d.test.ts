@@ -48,6 +48,13 @@ test.each<readonly [name: string, lines: readonly string[], wanted: object]>([
     [3, 4, 5].map((at) => `progress ${10 * at}.0% | ${at}0 steps done, ${100 - 10 * at} to go | loss 0.${at} | elapsed ${at}.5 s | remaining ${20 - at}.5 s`),
     { loss: 0.5, etaSeconds: 15.5 },
   ],
+  [
+    "the name of a counter behind a level is no logger's",
+    [3, 4].map(
+      (at) => `2023-05-02 11:20:3${at},412:INFO:epoch: [2/12] step: [${at}0/70], lr: 0.001000, loss: 1.${at}, per step time: 250.000 ms, fps: 32.00 img/s`,
+    ),
+    { epoch: 2, step: 40, total: 70, loss: 1.4, rate: { value: 250, unit: 'ms/it' } },
+  ],
   ['the same as a time', [3, 4, 5].map((at) => `step ${at}0/100 loss 0.${at}, ${20 - at} min to go`), { step: 50, total: 100, etaSeconds: 900 }],
   [
     'faster since a while: what is left goes at that pace',

@@ -67,6 +67,12 @@ export const workerDied: EndKind = {
       const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
+    // vLLM's older executor, to the calls that waited for the worker
+    says(/^worker died(?: \(-?\d{1,3}\))?$/, WEIGHT.message, ({ input }) => {
+      const code = /\((-?\d{1,3})\)$/.exec(input)?.[1]
+      const signal = code === undefined ? undefined : signalName(code)
+      return signal === undefined ? {} : { signal }
+    }),
     says(/^(?:One or more|Some) background workers are no longer alive/, WEIGHT.message),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(MPI_PEER, WEIGHT.message),

@@ -69,6 +69,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const rank = rankOf(traceback)
   const block = telling(blocks)
   if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message))) return undefined
+  // Julia on Windows: the line is a signal's.
+  if (traceback.bare && block.raised?.message.startsWith('EXCEPTION_ACCESS_VIOLATION at ') === true) return undefined
   const frame = userFrame(blocks, block)
   const facts = known({
     rank,

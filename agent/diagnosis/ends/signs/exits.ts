@@ -26,6 +26,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,10})\./,
+  // pm2
+  /\bApp \[[^\]\n]{1,80}\] exited with code \[(?<code>\d{1,3})\]/,
   // Vertex AI
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot

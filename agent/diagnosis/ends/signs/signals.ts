@@ -76,12 +76,12 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,
       /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/,
       /^(?:\[(?<pid>\d{1,10})\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
-      /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
+      /^#\s{1,4}(?:(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\)|EXCEPTION_[A-Z_]{4,40} \((?<status>0xc0[0-9a-f]{6})\)) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
       /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
       /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
       // Visual C++ and the event log of Windows
-      /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
+      /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?:EXCEPTION_)?(?<signal>access[ _]violation))/i,
       /<Data Name="ExceptionCode">(?:0x)?(?<status>c0[0-9a-f]{6})</i,
       // Triton's server; 15 is how it is asked to stop
       /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
@@ -94,7 +94,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   ],
 ]
 const MAY =
-  /Quit|IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+  /Quit|IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection|EXCEPTION_/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
