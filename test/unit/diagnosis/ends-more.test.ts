@@ -151,6 +151,8 @@ test.each([
   ['no number that is skipped', 'nan loss detected at step 2, skipping batch\nstep 3 loss 0.4'],
   ['no number at which a part ended', 'loss is NaN at step 2, stopping this phase\nphase 2\nstep 3 loss 0.4\nstep 4 loss 0.3'],
   ['what a logger takes up again', 'step 1 loss 0.5\n2024-03-04 05:06:07,891 - own - ERROR - aborting the upload, will retry'],
+  ['a target that was reached', 'step 1 loss 0.5\nExiting: target reached, no nan seen in loss'],
+  ['a pool that grows smaller', 'step 1 loss 0.5\nERROR - own - terminating idle workers'],
   ['what is left out', 'Error in evaluation of sample 3: ValueError: bad label, skipped\nmean score 0.71'],
 ])('no end: %s', (_, text) => {
   expect(explained(text)).toEqual([])

@@ -55,6 +55,11 @@ test.each<readonly [name: string, lines: readonly string[], wanted: object]>([
     ),
     { epoch: 2, step: 40, total: 70, loss: 1.4, rate: { value: 250, unit: 'ms/it' } },
   ],
+  [
+    'figures in brackets without a name',
+    [7, 8, 9].map((at) => `[11:20:3${at}][#00120${at}][025${at}ms][1.${at}140][1.1023]`),
+    { step: 1_209, loss: 1.914, rate: { value: 259, unit: 'ms/it' } },
+  ],
   ['the same as a time', [3, 4, 5].map((at) => `step ${at}0/100 loss 0.${at}, ${20 - at} min to go`), { step: 50, total: 100, etaSeconds: 900 }],
   [
     'faster since a while: what is left goes at that pace',

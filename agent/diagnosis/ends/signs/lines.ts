@@ -146,7 +146,7 @@ const NAMED =
   /^(?![^\n]{0,300}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu|[Rr]etr(?:y|ied)))[^\n]{0,200}?\b(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL|CRITICAL|FAIL(?:ED)?)\b[^\n]{0,160}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?: (?:at|in) (?<file>\S{1,300}\.py):(?<row>\d{1,7}))?: (?<message>[^\n]{1,400})$/
 /** A logger's last record: nothing is above CRITICAL, or it says that the program gives up. */
 const GIVES_UP =
-  /^[^\n]{0,120}?\b(?:CRITICAL|FATAL)\b|\b(?:[Gg]iving up|[Cc]an(?:not|'t) (?:go on|continue|proceed)|[Uu]nrecoverable|[Aa]borting|(?:[Tt]raining|[Rr]un|[Jj]ob) (?:was )?aborted|[Ee]xiting|[Tt]erminating)\b/
+  /^[^\n]{0,120}?\b(?:CRITICAL|FATAL)\b|\b(?:[Gg]iving up|[Cc]an(?:not|'t) (?:go on|continue|proceed)|[Uu]nrecoverable|(?:[Tt]raining|[Rr]un|[Jj]ob) (?:was )?aborted|(?:[Aa]bort|[Ee]xit|[Tt]erminat)ing(?=[.!]{0,3}$|[,:;]| (?:now|with|(?:the )?(?:training|run|job|program|process))\b))\b/
 const GOES_ON = /\b[Rr]etry(?:ing)?\b|[Ss]kipp|[Cc]ontinuing|fall(?:s|ing) back|[Ii]gnor/
 /** The stack of a program in Go, below its fatal record. */
 const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1,60}\.[\w.()*{}]{1,120}$/

@@ -30,7 +30,7 @@ const SCALED = /\b(?:reduc|decreas|lower)\w{2,4}\b.{0,40}\bto (\d[\d.]{0,24}(?:e
 const TERMINATES = /Batch \d{1,9}: Invalid loss, terminating training\b/
 /** A program's own words: what is no number, and that it ends for it. */
 const STOPS =
-  /^(?=[^\n]{0,300}\b(?:nan|non-?finite|not finite|inf(?:inite|inity)?|not a number)s?\b)(?=[^\n]{0,300}(?:loss|grad|weight|param|activation|logit|diverg))(?![^\n]{0,300}\b(?:skip|ignor|continu|retr|restor|rewind|roll|warn|early|val|valid|validation|trial|fold|set(?:ting)? to|if|when|would|could|will be)\w{0,5}\b)[^\n]{0,300}\b(?:abort|stopp|exit|terminat|end|quitt|halt|giv)ing\b/i
+  /^(?=[^\n]{0,300}\b(?:nan|non-?finite|not finite|inf(?:inite|inity)?|not a number)s?\b)(?=[^\n]{0,300}(?:loss|grad|weight|param|activation|logit|diverg))(?![^\n]{0,300}\b(?:(?:skip|ignor|continu|retr|restor|rewind|roll|warn)\w{0,6}|early|val|valid|validation|trial|fold|set(?:ting)? to|if|when|would|could|will be|(?:no|without|0) (?:nan|inf|non|of))\b)[^\n]{0,300}\b(?:abort|stopp|exit|terminat|end|quitt|halt|giv)ing\b/i
 const STOPS_MAY = /(?:abort|stopp|exit|terminat|end|quitt|halt|giv)ing\b/i
 const LEAST_SCALE = 1e-3
 const SCALE_LINES = 3
