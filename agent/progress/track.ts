@@ -166,5 +166,5 @@ function stepTime(track: Track, seen: Observation, clock: number | undefined, ga
   return steps > 0 && passed > 0 && !soon ? passed / steps : undefined
 }
 
-/** The epoch stands before all else. */
+/** The epoch is before all else. */
 export const OF_EPOCH = /^\W*epoch\b/i

@@ -112,7 +112,7 @@ export function createEndReader(): EndReader {
   const ofRequests = new Set<number>()
   let request = false
   let answeredAt = 0
-  /** Lines right below which stands what will be tried again. */
+  /** Lines right above what will be tried again. */
   const retried = new Set<number>()
   const units = new Set<string>()
   /** A program of the host in a journal of many: that a command of its own failed is no end of a job. */

@@ -1,4 +1,4 @@
-// What stands beside a training's figures in trainers of others: bars of an evaluation, counters of samples, timers, a pace that changed.
+// What is beside a training's figures in trainers of others: bars of an evaluation, counters of samples, timers, a pace that changed.
 import { describe, expect, test } from 'vitest'
 import { createProgressReader, type Progress } from '../../../agent/progress/reader.ts'
 
