@@ -228,7 +228,7 @@ export function createEndReader(): EndReader {
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
       return {
-        signs: all.toSorted((a, b) => a.at - b.at),
+        signs: (all.length === 1 ? all : all.filter((sign) => sign.type !== 'error' || sign.alone !== true)).toSorted((a, b) => a.at - b.at),
         aliveAt: life.lastAt(),
         progressAt: life.progressAt(),
         closedAt: life.closedAt(),
