@@ -61,6 +61,8 @@ const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epoc
 const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
+/** `288 to go`: of what is counted. */
+const GOES = /to go/i
 /** `Epoch: [12 | 300]`. */
 const BARRED = /\b(epoch|iter|iteration|step)s?(\s?[:=]?\s?[[(]\s?\d{1,9})\s?\|\s?(?=\d{1,9}\s?[\])])/gi
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
@@ -150,6 +152,12 @@ const TWO_SIGN = /\.\d{1,12} ?\/ ?-?\d{1,9}\.|(?:nan|inf) ?\/ ?[-\dni]/i
 /** `Iteration 2 (20 requested)`. */
 const REQUESTED = /\b(epoch|iteration|step|generation|cycle|round)( ?[:=]? ?)(\d{1,9}) \((\d{1,9}) (?:requested|planned|scheduled|to do)\)/i
 
+/** DeepSpeed's timer: `0/50, SamplesPerSec=83.5`: the epoch and the step. */
+const OF_TIMER = /(?<![\w/])(\d{1,6})\/(\d{1,12}), (?=(?:RunningAvg)?SamplesPerSec=)/
+
+/** DeepFaceLab's: the iteration, how long it took, the losses of source and target. */
+const IN_BRACKETS = /\[#(\d{1,9})\]\[(\d{1,9}(?:\.\d{1,5})?)(ms|s)\]\[(\d{1,6}\.\d{1,8})\]/
+
 /** `loss 2.31 imgs/s 312`: what seems to be the unit of a result names the next figure. */
 const RESULT = /(?:loss|acc|accuracy|lr|ppl|perplexity|norm|cost|nll|reward|psnr|auc|error)$/
 const ENDS_NAME = /^ ?[:=] {0,3}[-+]?(?:\d|nan\b|inf\b)/
@@ -161,7 +169,9 @@ const IS_NAME = /^ ?= ?[-+]?\d/
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
   const pairs = TWO_SIGN.test(printed) ? printed.replace(TWO_BY_TWO, '$1: $3, $2: $4') : printed
-  const text = ofOneStep(pointed(unlisted(pairs.replace(REQUESTED, '$1$2$3/$4'))))
+  const text = ofOneStep(
+    pointed(unlisted(pairs.replace(REQUESTED, '$1$2$3/$4').replace(OF_TIMER, 'epoch $1, step $2, ').replace(IN_BRACKETS, 'iter $1, $2 $3/iter, loss $4, '))),
+  )
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,').replace(BARE_CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
   const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted
@@ -245,7 +255,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     const counted = totalValue === undefined || unit !== null ? null : COUNTED.exec(line.slice(to, to + 32))
     const left = LEFT.exec(line.slice(to, to + 32))
     if (left !== null) {
-      key = 'remaining'
+      key = unit === null && duration === undefined && GOES.test(left[0]) ? 'steps remaining' : 'remaining'
       to += left[0].length
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')

@@ -41,6 +41,16 @@ function middle(values: readonly number[]): number {
   const kept = values.slice(third, values.length - third)
   return kept.reduce((sum, value) => sum + value, 0) / kept.length
 }
+/** A change of pace is believed after so many times in a row, all of them beyond every one before. */
+const CHANGED = 4
+/** Only those of the pace it has now. */
+function sinceChange(values: readonly number[]): readonly number[] {
+  for (let at = CHANGED; at <= values.length - CHANGED; at++) {
+    const [was, is] = [values.slice(0, at), values.slice(at)]
+    if (Math.min(...is) > FACTOR * Math.max(...was) || FACTOR * Math.max(...is) < Math.min(...was)) return is
+  }
+  return values
+}
 export const median = (values: readonly number[]): number => quantile(sorted(values), 0.5)
 
 export function createPace(): Pace {
@@ -71,7 +81,7 @@ export function createPace(): Pace {
     },
     count: () => samples.length,
     now() {
-      const last = sorted(recent.slice(-12))
+      const last = sorted(sinceChange(recent.slice(-12)))
       return last.length === 0 ? undefined : { seconds: middle(last), low: quantile(last, 0.25), high: quantile(last, 0.75) }
     },
     slowdown(total) {

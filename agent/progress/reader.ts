@@ -28,8 +28,9 @@ export type ProgressReader = {
 const MAX_WRITERS = 64
 /** Source files and line numbers, which loggers put before the message. */
 const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d{1,6}(?![\d(])(?::[\w.<>-]{1,60})?\]?/g
-/** `INFO:my-test:` of Python's plain logging, `[INFO]:`: a logger's name says nothing of the line. */
-const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?|^ {0,2}\[(?:DEBUG|INFO|WARNING)\]: ?/
+/** `INFO:my-test:` of Python's plain logging, `[INFO]:`: a logger's name says nothing of the line, unless it is none but counts. */
+const LOGGER =
+  /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):(?:(?=(?:epoch|step|iter|iteration|batch|loss|round|update|global_step)s?:)|[\w.-]{1,80}:\s?)|^ {0,2}\[(?:DEBUG|INFO|WARNING)\]: ?/
 /** Without which there is none of them: a cheap look at most lines. */
 const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d/
 /** A bar whose name was on the line before (an issue that wraps, a console of 40 columns). */

@@ -1,7 +1,7 @@
 // Of the lines of one writer that count, the one that says most of the progress.
 import type { Observation } from './observation.ts'
 import { saysTraining } from './phases.ts'
-import type { Track } from './track.ts'
+import { finished, type Track } from './track.ts'
 
 function weight({ last, loss, rate, seen, rose, fell }: Track): number {
   return (
@@ -45,4 +45,18 @@ export function besideLines(lines: Track | undefined, { loss, title = '', total 
   if (lines?.loss === undefined || lines.last.step === undefined || lines.seen < 2) return false
   if (loss !== undefined || total === undefined || saysTraining(title)) return false
   return lines.last.total === undefined ? total < lines.last.step : total !== lines.last.total
+}
+
+/** Faster than any training step: bars over files, lines, embeddings. */
+const TOO_FAST = 2_000
+export const tooFast = ({ rate, loss }: Observation): boolean =>
+  loss === undefined && rate?.of === 'step' && rate.secondsEach !== undefined && 1 / rate.secondsEach > TOO_FAST
+
+/** So often it must move. */
+const MOVED = 2
+/** A loss came while another bar than the training's moved: the training goes on with that one. */
+export function trainsMeanwhile(bar: Track | undefined, main: Track | undefined): bar is Track {
+  if (bar === undefined || bar === main || !bar.aside || bar.rose < MOVED || finished(bar.last)) return false
+  bar.aside = false
+  return true
 }

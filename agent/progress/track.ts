@@ -165,3 +165,6 @@ function stepTime(track: Track, seen: Observation, clock: number | undefined, ga
   }
   return steps > 0 && passed > 0 && !soon ? passed / steps : undefined
 }
+
+/** The epoch is before all else. */
+export const OF_EPOCH = /^\W*epoch\b/i

@@ -5,8 +5,8 @@ import { accepted, isOwnEvaluation, strong, withoutLoss, type Beside } from './e
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
-import { bestOf, besideLines } from './telling.ts'
-import { finished, hasLossOfSteps, isEpochBar, isNameless, trackIn, updateTrack, type Track } from './track.ts'
+import { bestOf, besideLines, tooFast, trainsMeanwhile } from './telling.ts'
+import { finished, hasLossOfSteps, isEpochBar, isNameless, OF_EPOCH, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -22,8 +22,6 @@ export type Writer = {
   readonly rises: () => number
 }
 
-/** Faster than any training step: bars over files, lines, embeddings. */
-const TOO_FAST = 2_000
 /** Lines that follow a counter and are of the same statement. */
 const BLOCK = 8
 /** Lines of one statement are together within so many. */
@@ -33,14 +31,13 @@ const STALE = 200
 
 /** So often its counter must rise. */
 const EVALUATED = 2
-/** The epoch is before all else. */
-const OF_EPOCH = /^\W*epoch\b/i
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
   const loss = createLossWatch()
   let now = 0
   let main: Track | undefined
+  let bar: Track | undefined
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
   /** Said on a line of its own, before any other figure. */
@@ -83,10 +80,9 @@ export function createWriter(): Writer {
       phase = busy
       return false
     }
-    const perSecond = seen.rate?.secondsEach === undefined ? undefined : 1 / seen.rate.secondsEach
     // The bar of an epoch may count samples.
     const ofEpoch = seen.epoch !== undefined && OF_EPOCH.test(seen.title ?? '')
-    if (!hasLoss && !ofEpoch && seen.rate?.of === 'step' && perSecond !== undefined && perSecond > TOO_FAST) {
+    if (!ofEpoch && tooFast(seen)) {
       phase = 'preparing'
       return false
     }
@@ -105,17 +101,20 @@ export function createWriter(): Writer {
     const again = track.seen > 0
     const wasDone = again && finished(track.last)
     const restarted = again && (track.last.step ?? 0) > (seen.step ?? 0)
+    bar = track
+    // It prints its losses on lines of their own: a bar of another length is an evaluation.
+    const training = trained && (main?.last.step ?? 0) > 1
     update(track, seen, clock)
     if (main === undefined || main === track || main.last.form !== 'bar') {
       if (main !== undefined && main !== track && !track.aside && main.last.form !== 'bar') main = track
       main ??= track
-    } else if (isEpochBar(main.last) || (main.rose === 0 && !finished(main.last))) {
+    } else if (isEpochBar(main.last) || (main.rose === 0 && !finished(main.last) && !training)) {
       if (!track.aside) main = track
     } else if (isEpochBar(seen)) {
       return true
     } else {
       const clearly = hasLoss || saysTraining(seen.title ?? '')
-      const mainClear = main.loss !== undefined || saysTraining(main.last.title ?? '')
+      const mainClear = training || main.loss !== undefined || saysTraining(main.last.title ?? '')
       const outlives = (seen.elapsedSeconds ?? 0) > 3 * (main.last.elapsedSeconds ?? 0) + 300
       if (!finished(main.last) && !outlives && (mainClear || !clearly)) track.aside = true
       else if (wasDone || restarted) {
@@ -212,6 +211,7 @@ export function createWriter(): Writer {
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
     if (seen.loss !== undefined || seen.gradNorm !== undefined) trained = true
+    if (seen.loss !== undefined && trainsMeanwhile(bar, main)) main = bar
     phase = seen.step === undefined && seen.loss === undefined && seen.rate?.of === 'token' ? 'serving' : 'training'
     return true
   }

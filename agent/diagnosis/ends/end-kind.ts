@@ -139,7 +139,8 @@ const PATH =
   /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|[Pp]ath|exists?|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:(?<![\w.-])\/|\.{1,2}\/|~\/|(?<![\w./-])[\w-][\w.-]{0,80}\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|[:;] (?:[Nn]o such file|[Pp]ermission denied|[Rr]ead-only|[Ii]s a directory|[Nn]ot a directory|[Ii]nput\/output|[Ss]tale)| \((?:No such file|Permission denied|Is a directory))|can't open file '([^'\n]{1,400})'|'([^'\n]{1,400})': (?:No such file|Is a directory)|, file ((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})$|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
 /** The file that a message is about. */
 export function pathIn(text: string): string | undefined {
-  const path = PATH.exec(text)
+  // The tools of GNU quote so in UTF-8.
+  const path = PATH.exec(/[‘’]/.test(text) ? text.replaceAll(/[‘’]/g, "'") : text)
     ?.slice(1)
     .find((group) => group !== undefined)
   // Python quotes the path of Windows as a literal of its own.

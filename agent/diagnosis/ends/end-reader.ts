@@ -73,6 +73,10 @@ const RUNS_JOBS =
   /^(?:systemd$|docker|containerd|kubelet|crio|podman|conmon|slurm|python|torchrun|bash|sh$|java|node$|julia|ollama|vllm|triton|airflow|supervisord|cron|nvidia)/i
 /** Told by a family, not by a reader of ends. */
 const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
+/** A logger's word that the work is over. */
+const WORK_FAILED = /\b(?:training|fine-?tuning|experiment|job|pipeline|main|evaluation) (?:has |was )?(?:failed|crashed|aborted)\b/i
+/** Ray's word of a task that it starts again, above what the task failed with. */
+const RETRIED = /\bretries remaining, so the task will be retried\. Error:/
 const LEAD = /^\S.{0,100}[\]:|>] $/
 /** An exception whose message is the traceback of a worker: its next line of that name is its own. */
 const EXCEPTION = /^(?:[A-Za-z_]\w{0,60}\.){0,8}\w{0,60}(?:Error|Exception|Interrupt|Exit): $/
@@ -101,10 +105,15 @@ export function createEndReader(): EndReader {
   /** Headers of tracebacks that stand right below a logger's word of a failure; and whether the last line is such a word. */
   const logged = new Set<number>()
   let reported = false
+  /** Those of them whose word is that all of the work failed. */
+  const ofAll = new Set<number>()
+  let saysAll = false
   /** Those of them that a web server reports of one request. */
   const ofRequests = new Set<number>()
   let request = false
   let answeredAt = 0
+  /** Lines right above what will be tried again. */
+  const retried = new Set<number>()
   const units = new Set<string>()
   /** A program of the host in a journal of many: that a command of its own failed is no end of a job. */
   const ofHost = (raw: string): boolean => {
@@ -143,10 +152,15 @@ export function createEndReader(): EndReader {
     vasp(line, found)
     const token = tracebacks.add(line)
     if (token === 'header' && reported && logged.size < TEXTS) logged.add(number)
+    if (token === 'header' && reported && saysAll && ofAll.size < TEXTS) ofAll.add(number)
     if (token === 'header' && request && ofRequests.size < TEXTS) ofRequests.add(number)
+    if (RETRIED.test(raw) && retried.size < TEXTS) for (const below of [1, 2, 3]) retried.add(number + below)
     if (token !== 'blank') request = REQUEST_FAILED.test(raw)
     if (ofRequests.size > 0 && line.text.includes(' HTTP/') && ANSWERED.test(line.text)) answeredAt = number
-    if (token !== 'blank') reported = line.level === 'error' || line.level === 'warning' || LOGGED.test(raw)
+    if (token !== 'blank') {
+      reported = line.level === 'error' || line.level === 'warning' || LOGGED.test(raw)
+      saysAll = reported && WORK_FAILED.test(raw)
+    }
     if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
       keepText(number, raw)
       failedAt = number
@@ -198,18 +212,23 @@ export function createEndReader(): EndReader {
       native.end(also)
       lines.end(also)
       for (const traceback of tracebacks.tracebacks()) {
-        if (traceback.ignored) continue
+        if (traceback.ignored || retried.has(traceback.first)) continue
         const sign = errorOf(traceback, (number) => texts.get(number) ?? '')
         if (sign?.type !== 'error') {
           if (sign !== undefined) all.push(sign)
           continue
         }
-        all.push({ ...sign, ...(logged.has(sign.at) ? { logged: true } : {}), ...(ofRequests.has(sign.at) ? { request: true } : {}) })
+        all.push({
+          ...sign,
+          ...(logged.has(sign.at) ? { logged: true } : {}),
+          ...(ofAll.has(sign.at) ? { gaveUp: true } : {}),
+          ...(ofRequests.has(sign.at) ? { request: true } : {}),
+        })
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
       return {
-        signs: all.toSorted((a, b) => a.at - b.at),
+        signs: (all.length === 1 ? all : all.filter((sign) => sign.type !== 'error' || sign.alone !== true)).toSorted((a, b) => a.at - b.at),
         aliveAt: life.lastAt(),
         progressAt: life.progressAt(),
         closedAt: life.closedAt(),

@@ -35,6 +35,10 @@ export type ErrorSign = At & {
   readonly caught?: true
   /** A logger's record of a failure stands right above it. */
   readonly logged?: true
+  /** That record says that the work as a whole failed: `Training crashed`. */
+  readonly gaveUp?: true
+  /** Plain words at the end of all, which count where nothing else says anything. */
+  readonly alone?: true
   /** A web server reports it of one request, and goes on with the next. */
   readonly request?: true
   readonly facts: Facts

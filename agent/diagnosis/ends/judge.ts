@@ -6,7 +6,7 @@ import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
 import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
-import { isQuoted, isWarned } from '../reported.ts'
+import { isQuoted } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { applicationOf, libraryOf, placeIn } from './applications.ts'
 import { beforeOf, candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
@@ -16,9 +16,8 @@ import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
-import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver, whileStopping } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver, wentOn, whileStopping } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -180,12 +179,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (whileStopping(sign, evidence) && (known.exitCode ?? 0) === 0) ||
     // A request failed, and its server answered it, or ran until it was closed in good order.
     (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.answeredAt) > sign.line) ||
-    (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
-    // Where native code aborts, other threads write for a moment.
-    (evidence.aliveAt > (sign.type === 'error' ? sign.line + (sign.error.module === NATIVE ? 1 : 0) : sign.at) &&
-      (sign.type === 'error' ||
-        sign.type === 'exit' ||
-        (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))))
+    wentOn(sign, evidence)
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()

@@ -3,9 +3,12 @@ import type { LogKind } from '../../model/kinds.ts'
 import type { Fault } from '../../model/fault.ts'
 import { readLine, type LogLevel } from '../traceback/line.ts'
 import { isUserFrame } from '../traceback/user-frame.ts'
+import { isWarned } from '../reported.ts'
 import type { Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
+import type { EndEvidence } from './end-reader.ts'
 import type { ErrorSign, ExitSign, OrderSign, Sign } from './evidence.ts'
+import { NATIVE } from './signs/native.ts'
 
 /** Where several ranks fail alike, the one that the launcher saw fail first: its process is the one that it names. */
 export function ofFirstRank(root: Candidate | undefined, candidates: readonly Candidate[], signs: readonly Sign[]): Candidate | undefined {
@@ -90,6 +93,18 @@ export const orderedAnew = (sign: OrderSign, signs: readonly Sign[]): boolean =>
       other.at > sign.at &&
       ((other.facts.job_id ?? sign.facts.job_id) !== sign.facts.job_id || (!sign.sure && other.sure && other.at === sign.at + 1)),
   )
+
+/** The program went on below. */
+export function wentOn(sign: Sign, { spokeAt, plainAt, aliveAt, progressAt }: Pick<EndEvidence, 'spokeAt' | 'plainAt' | 'aliveAt' | 'progressAt'>): boolean {
+  if (sign.type === 'error') {
+    // What it says while it clears up is no work.
+    if (sign.gaveUp === true) return progressAt > sign.line
+    // Where native code aborts, other threads write for a moment.
+    return spokeAt > sign.line || (sign.caught === true && plainAt > sign.line) || aliveAt > sign.line + (sign.error.module === NATIVE ? 1 : 0)
+  }
+  if (aliveAt <= sign.at) return false
+  return sign.type === 'exit' || (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))
+}
 
 /** Said by a server or its workers between the word that it stops and the word that it closed; what asyncio was still waiting for is cancelled at any time. */
 export const whileStopping = (sign: Sign, { stoppedAt, closedAt }: { readonly stoppedAt: number; readonly closedAt: number }): boolean =>

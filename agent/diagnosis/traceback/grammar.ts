@@ -53,7 +53,7 @@ const CAUSED_BY = /^\s{0,8}The above exception (?:was caused by|occurred during 
 const MARKS = /^[\s|│]*[~^]+[\s~^]*$/
 const REPEATED = /^\s*\[Previous line repeated \d/
 const THREADS = /^(Current t|T)hread 0x[0-9a-f]{1,20}\b.{0,80}\(most recent call first\):?/
-const FATAL = /Fatal Python error: ([^\n]{1,120}?)\s*$|Windows fatal exception: ([^\n]{1,80}?)\s*$/
+const FATAL = /Fatal Python error: ([^\n]{1,400}?)\s*$|Windows fatal exception: ([^\n]{1,80}?)\s*$/
 
 /** What ends the names of exceptions, in Python and elsewhere. */
 const SUFFIX = '(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Unavailable|NotFound|Empty|Unsupported|OutOfResources|Denied|Invalid\\w{0,20}|Fault|Panic)'

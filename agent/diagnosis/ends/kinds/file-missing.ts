@@ -34,6 +34,10 @@ export const fileMissing: EndKind = {
       return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
     },
     says(/^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/, WEIGHT.errno),
+    // A program of the system, or the shell
+    says(/^(?:[\w.-]{1,40}: )?([\w@%+=.~-]{1,200}\.\w{1,6}): No such file or directory$/, WEIGHT.errno + 0.1, ([, path]) =>
+      path === undefined ? {} : { path },
+    ),
     // Go, where it is what the program said last
     ({ name, full }) => {
       if (name !== 'message' || !/: no such file or directory\b/.test(full)) return undefined

@@ -237,7 +237,7 @@ export const missingDependency: EndKind = {
       WEIGHT.exception + 0.5,
       programIn,
     ),
-    says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, programIn),
+    says(/^Command not found: ([\w./+-]{1,120})$|^Failed to spawn: `([\w./+-]{1,120})`/, WEIGHT.message, programIn),
     says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
       ...module(match),
       pattern: 'modulefile',

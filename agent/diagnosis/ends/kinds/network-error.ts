@@ -106,7 +106,7 @@ export const networkError: EndKind = {
       /^(?:\w{0,40}Connect(?:ion(?:Refused|Reset|Aborted|Closed)?|or)?(?:Error|Exception)|MaxRetryError|(?:Connect|Read)Timeout(?:Error)?|(?:Read|Write)Error|RemoteDisconnected|\w{0,40}ProtocolError|ProxyError|SSL\w{0,20}Error|URLError|gaierror|herror|NameResolutionError|ServerDisconnectedError|Rendezvous\w{1,30}Error|Dist(?:Store|Network)Error|\w{0,40}RpcError|ServiceUnavailable|UnknownHostException|SocketTimeoutException|NoRouteToHostException|IncompleteRead|ChunkedEncodingError)$/,
     ),
     says(
-      /\bName or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Network is unreachable|No route to host|[Cc]onnection (?:refused|reset|timed out|aborted|closed by peer|closed by remote|was closed)|Connection (?:closed|broken)|failed to connect to|getaddrinfo (?:failed|ENOTFOUND)|Could not resolve host|TLS handshake|ReqwestMiddlewareError|\bdns error\b|error sending request for url|certificate verify failed|Max retries exceeded|Remote end closed connection|CAS service error|CAS Client Error/i,
+      /\bName or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Network is unreachable|No route to host|[Cc]onnection (?:refused|reset|timed out|aborted|closed by peer|closed by remote|was closed)|Connection (?:closed|broken)|failed to connect to|getaddrinfo (?:failed|ENOTFOUND)|Could not resolve host|TLS handshake|ReqwestMiddlewareError|\bdns error\b|error sending request for url|certificate verify failed|Max retries exceeded|Remote end closed connection|unable to resolve host address|curl: \((?:5|6|7|16|28|35|52|55|56|92)\) |\berror in socket IO\b|CAS service error|CAS Client Error/i,
       WEIGHT.exception + 0.5,
       port,
     ),

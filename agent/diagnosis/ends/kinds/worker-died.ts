@@ -42,7 +42,12 @@ export const workerDied: EndKind = {
     says(/DataLoader worker \(pid(?:\(s\))? ?[\d, ]{1,200}\) (?:exited unexpectedly|is killed by signal)/, WEIGHT.message, (match) => {
       const pid = /pid(?:\(s\))? ?(\d{1,10})\)/.exec(match[0])?.[1]
       const signal = /killed by signal: (Killed|Terminated)/.exec(match.input)?.[1]
-      return { ...(pid === undefined ? {} : { pid: Number(pid) }), ...(signal === undefined ? {} : { signal: signal === 'Killed' ? 'SIGKILL' : 'SIGTERM' }) }
+      const code = /exited unexpectedly with exit code (\d{1,3})\b/.exec(match.input)?.[1]
+      return {
+        ...(pid === undefined ? {} : { pid: Number(pid) }),
+        ...(code === undefined ? {} : { exit_code: Number(code) }),
+        ...(signal === undefined ? {} : { signal: signal === 'Killed' ? 'SIGKILL' : 'SIGTERM' }),
+      }
     }),
     says(
       /(?:worker|actor|engine|process|child|subprocess|rank|replica)\b.{0,80}\b(?:died unexpectedly|has died|is dead|exited unexpectedly|terminated (?:unexpectedly|abruptly)|was unexpectedly terminated|crashed unexpectedly|unexpectedly exited)|\bsubprocess(?:es)? has abruptly died\b|terminated abruptly while the future/i,
@@ -62,7 +67,13 @@ export const workerDied: EndKind = {
       const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
-    says(/^One or more background workers are no longer alive/, WEIGHT.message),
+    // vLLM's older executor, to the calls that waited for the worker
+    says(/^worker died(?: \(-?\d{1,3}\))?$/, WEIGHT.message, ({ input }) => {
+      const code = /\((-?\d{1,3})\)$/.exec(input)?.[1]
+      const signal = code === undefined ? undefined : signalName(code)
+      return signal === undefined ? {} : { signal }
+    }),
+    says(/^(?:One or more|Some) background workers are no longer alive/, WEIGHT.message),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(MPI_PEER, WEIGHT.message),
     says(UVICORN, WEIGHT.message, ([, pid]) => ({ pid: Number(pid) })),
@@ -80,6 +91,9 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // What a child reads of its parent, which failed to send itself: no file of pickle.
+    ({ name, frames }) =>
+      name === 'EOFError' && /multiprocessing[\\/]spawn\.py$/.test(frames.at(-1)?.file ?? '') ? { weight: WEIGHT.message + 0.5 } : undefined,
     // TorchServe's thread that watched it
     ({ name, message, tail }) =>
       name === 'InterruptedException' && /\.wlm\.WorkerThread\b/.test(`${message}\n${tail}`) ? { weight: WEIGHT.errno + 0.5 } : undefined,

@@ -6,7 +6,7 @@ import type { Found, SignalSign } from '../evidence.ts'
 
 /** Groups `file` and `line`. Julia; Intel's table of image, address, routine, line, source; gfortran's backtrace. */
 const PLACES: readonly RegExp[] = [
-  /^in expression starting at (?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})$/,
+  /^in expression starting at (?<file>(?:[A-Za-z]:)?[^\s:]{1,300}\.jl):(?<line>\d{1,6})$/,
   /^\S{1,60} {1,20}[\dA-F]{16} {1,20}\S{1,60} {1,24}(?<line>\d{1,6}) {1,8}(?<file>[\w.-]{1,80}\.[fF](?:\d\d|or)?)$/,
   /^\s{1,4}at (?<file>[^\s:]{1,300}\.[fF](?:\d\d|or)?):(?<line>\d{1,6})$/,
 ]

@@ -69,6 +69,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const rank = rankOf(traceback)
   const block = telling(blocks)
   if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message))) return undefined
+  // Julia on Windows: the line is a signal's.
+  if (traceback.bare && block.raised?.message.startsWith('EXCEPTION_ACCESS_VIOLATION at ') === true) return undefined
   const frame = userFrame(blocks, block)
   const facts = known({
     rank,
@@ -83,7 +85,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
     const error: ErrorSeen = { ...partOf(block), name: 'Fatal Python error', message: traceback.fatal, causes: [] }
     return { type: 'error', at: first, last, line: first, text: textOf(first), error, frame, weak: false, wrapper: false, facts }
   }
-  if (traceback.fatal !== undefined) return undefined
+  // An interpreter that does not start says below why: `No module named 'encodings'`.
+  if (traceback.fatal !== undefined && (traceback.fatal === '' || signalName(traceback.fatal) !== undefined)) return undefined
   const at = block.raised?.at ?? last
   const outermost = blocks[0]?.frames[0]
   const caught =

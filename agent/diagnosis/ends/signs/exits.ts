@@ -26,6 +26,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,10})\./,
+  // pm2
+  /\bApp \[[^\]\n]{1,80}\] exited with code \[(?<code>\d{1,3})\]/,
   // Vertex AI
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
@@ -38,6 +40,10 @@ const EXACT: readonly RegExp[] = [
   /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
   // wandb; 255 is a Ctrl-C, of which Python says more
   /\b(?:Program failed with code |Waiting for W&B process to finish[^(\n]{0,40}\(failed )(?<code>(?!255\b)\d{1,3})\b/,
+  // DVC, of the command of a stage
+  /\bfailed to run: [^\n]{1,600}, exited with (?<code>-?\d{1,3})$/,
+  // Docker's older builder
+  /\breturned a non-zero code: (?<code>\d{1,3})$/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -80,7 +86,7 @@ const ABORTS_ALL =
 
 /** Nextflow of a task that left no code, events of torchelastic, Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^\s{0,4}Process `[^`\n]{1,120}` terminated for an unknown reason -- Likely it has been terminated by the external system$|^\{"name": "torchelastic\.worker\.status\.FAILED", |^Finished: FAILURE$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^\s{0,12}Message: {1,20}(?:[A-Z]\w{1,20})?Job \S{1,120} (?:has|is) failed because \d{1,5} \w{1,20} replica\(s\) failed\.|\bABORT!!! Out of all \d{1,6} trainers?, the trainer process with rank=\[|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
+  /^\s{0,4}Process `[^`\n]{1,120}` terminated for an unknown reason -- Likely it has been terminated by the external system$|^\{"name": "torchelastic\.worker\.status\.FAILED", |^Finished: FAILURE$|^ERROR conda\.cli\.main_run:execute\(\d{1,4}\): `conda run [^\n]|^(?:wandb: ERROR )?Detected \d{1,3} failed runs in the first \d{1,4} seconds, killing sweep|^parallel: This job failed:$|^Trial status: \d{1,5} ERROR$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^\s{0,12}Message: {1,20}(?:[A-Z]\w{1,20})?Job \S{1,120} (?:has|is) failed because \d{1,5} \w{1,20} replica\(s\) failed\.|\bABORT!!! Out of all \d{1,6} trainers?, the trainer process with rank=\[|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

@@ -178,12 +178,29 @@ export const LANGUAGES: readonly Language[] = [
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
+  // Snakemake, of a rule's own code and of the Snakefile
+  {
+    head: /^(?!CalledProcessError|RuleException|WorkflowError)(?<name>[A-Z]\w{1,60}(?:Error|Exception)) in file "(?<file>[^"\n]{1,300})", line (?<line>\d{1,6}):$/,
+    message: /^(?<message>\S.*)$/,
+  },
+  {
+    head: /^(?!CalledProcessError|RuleException|WorkflowError)(?<name>[A-Z]\w{1,60}(?:Error|Exception)) in line (?<line>\d{1,6}) of (?<file>\/[^:\n]{1,300}):$/,
+    message: /^(?<message>\S.*)$/,
+  },
   // R
   {
     head: /^(?:Error in .{1,200}? :|(?:Fehler in|Errore in|Error en|Erreur dans) .{1,200}? ?:)(?: |$)(?<message>.*)$/,
     name: 'simpleError',
     message: /^ {2}(?<message>\S.*)$/,
     detail: /^ {2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
+  },
+  // R's cli and rlang: what failed, then why, each behind an exclamation mark
+  {
+    head: /^Error(?: in `[^`\n]{1,120}`)?:(?<message>)$/,
+    name: 'rlang_error',
+    confirmed: /^! \S/,
+    detail: /^! (?<message>\S.*)$/,
+    deep: true,
   },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
@@ -232,5 +249,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|HDF5-DIAG|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|HDF5-DIAG|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error(?: |:$)|^Fehler |Error using |(?:Error|Exception) in (?:file "|line \d)|call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

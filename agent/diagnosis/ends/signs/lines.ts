@@ -3,6 +3,7 @@ import type { ReadLine } from '../../traceback/line.ts'
 import type { ErrorSign, Found } from '../evidence.ts'
 import { formOf } from '../which-counts.ts'
 import { fatalRecord } from './fatal-record.ts'
+import { endsSo, givesUp } from './giving-up.ts'
 
 type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
@@ -54,13 +55,17 @@ const FORMS: readonly Form[] = [
   ],
   ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
   // behind the seconds of a build of Docker, too
-  ['shell', /^(?:\d{1,5}\.\d{1,3} )?(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  ['shell', /^(?:\d{1,5}\.\d{1,3} )?(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: (?:\S{1,200}: )?)?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
   // cmd and PowerShell, in the languages of Windows
   [
     'shell',
     /^(?:\w+ ?: )?(?<message>['"“«»„]?[^'"“”«»„\n]{1,80}['"”»“]? ?(?:is not recognized as an internal or external command|不是内部或外部命令|ist entweder falsch geschrieben oder|n'est pas reconnu en tant que commande interne)[^\n]{0,80})/,
   ],
   ['shell', /(?<message>(?:The term ['‘]|无法将[“"])[^'’“”"\n]{1,80}['’”"](?: is not recognized as (?:the|a) name of a|项识别为)[^\n]{0,40})/],
+  // CMake and Ninja, whose own compilers say why above
+  ['compiler', /^(?<message>-- Configuring incomplete, errors occurred!|ninja: build stopped: [^\n]{4,100})/],
+  // uv run
+  ['shell', /^error: (?<message>Failed to spawn: `[^`\n]{1,120}`)$/],
   // poetry run
   ['shell', /^(?<message>Command not found: [\w./+-]{1,120})$/],
   // make, where the program of a rule is not there
@@ -130,19 +135,23 @@ const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,16} {1,8}\d{1,10} [\w./-]{1,80
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|(?:[^\n:]{1,120}: )?(?:open|l?stat|read|mkdir|chdir|fork\/exec) \S{1,300}: (?:no such file or directory|permission denied|is a directory|not a directory|no space left on device)|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|(?:[^\n:]{1,120}: )?(?:open|l?stat|read|mkdir|chdir|fork\/exec) \S{1,300}: (?:no such file or directory|permission denied|is a directory|not a directory|no space left on device)|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|curl: \(\d{1,3}\) [^\n]{4,300}|(?:wget|unzip|gzip|rsync|scp): (?!warning|\d)[^\n]{4,300}|(?:cp|mv|ln|cat|cd|install|chmod|chown|mkdir|touch|head|tail|dd|tee|sort): (?:cannot|error|failed)[^\n]{3,300}: (?:No such file or directory|Not a directory|Is a directory|File exists|No space left on device|Invalid argument)|rsync error: [^\n]{4,300}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 /** What git answers to a program that only asks which commit it runs is left out. */
 const LAST_WORDS =
   /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)|[\w.-]{1,40}\.(?:py|sh|pl|R|jl)(?=: (?![^\n]{0,200}(?:[Ww]arn|[Ss]kip|[Ii]gnor|[Cc]ontinu|fall(?:ing|s)? back|\busing\b|default))[^\n]{0,200}\b(?:cannot|can't|could not|unable|failed|missing|invalid|unknown|not found|no such|must|refus\w{2,3})\b)): {0,4}(?!\*{3} (?:JOB|STEP) \d)(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
 /** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
 const REPR =
-  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL|FAIL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
+  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror(?:ed)?|[Ee]xception|ERROR|FATAL|FAIL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
+/** The same as `print(f"… failed: {type(e).__name__}: {e}")` writes it, or with the place: `FATAL KeyError at fit.py:11: 'peak'`. */
+const NAMED =
+  /^(?![^\n]{0,300}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu|[Rr]etr(?:y|ied)))[^\n]{0,200}?\b(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL|CRITICAL|FAIL(?:ED)?)\b[^\n]{0,160}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?: (?:at|in) (?<file>\S{1,300}\.py):(?<row>\d{1,7}))?: (?<message>[^\n]{1,400})$/
 /** The stack of a program in Go, below its fatal record. */
 const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1,60}\.[\w.()*{}]{1,120}$/
 /** What a launcher adds below the last words of its program. */
-const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d|^exit status \d{1,3}$/
+const LAUNCHER =
+  /^(?:wandb: ERROR )?Detected \d{1,3} failed runs in the first |^wandb: ERROR Run \w{1,20} errored: |^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d|^exit status \d{1,3}$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |cannot |nable to|\bmust |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$/
+  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|[Cc]an't |annot |nable to|\bmust |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|errors occurred!|^ninja: |^curl: |^wget: |^unzip: |^gzip: |^rsync|^scp: |CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$|iving up|nrecover|bort(?:ed|ing)\b/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
@@ -154,6 +163,8 @@ const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|
 const INSTALL_WORDS =
   /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
+
+const baseOf = (file: string): string => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
 
@@ -222,7 +233,7 @@ export function createLineReader(): LineReader {
         found(
           file === undefined || row === undefined || !text.startsWith(file) || NOT_OWN.test(file)
             ? sign
-            : { ...sign, facts: { ...sign.facts, frame: `${file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)}:${row}` } },
+            : { ...sign, facts: { ...sign.facts, frame: `${baseOf(file)}:${row}` } },
         )
         return
       }
@@ -241,16 +252,29 @@ export function createLineReader(): LineReader {
       }
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined && !(launcher && lastWords !== undefined)) lastWords = signOf(line, 'message', message)
+      else if (lastWords === undefined && !launcher && !line.record && endsSo(text)) lastWords = { ...signOf(line, 'message', text.trim()), alone: true }
       const { exception, message: quote, quoted = quote } = (launcher ? undefined : REPR.exec(line.raw)?.groups) ?? {}
       if (exception !== undefined && quoted !== undefined) {
         const sign = signOf(line, exception, quoted)
         lastWords = { ...sign, facts: { ...sign.facts, exception } }
         return
       }
+      const named = launcher ? undefined : NAMED.exec(line.raw)?.groups
+      // What a logger records is said of a part of the work, too.
+      if (named?.['exception'] !== undefined && (!line.record || /^(?:FATAL|CRITICAL)\b/.test(text))) {
+        const { exception: name, file, row, message: words = '' } = named
+        const sign = signOf(line, name, words)
+        const frame = file === undefined || row === undefined ? {} : { frame: `${baseOf(file)}:${row}` }
+        lastWords = { ...sign, facts: { ...sign.facts, exception: name, ...frame } }
+      }
       const record =
         (KLOG_ERROR.exec(line.raw) ?? LOGGER_ERROR.exec(line.raw))?.groups?.['message'] ??
         (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)
-      if (record !== undefined) found(signOf(line, 'record', record))
+      if (record === undefined) return
+      const raised = named?.['exception']
+      if (raised === undefined && lastWords === undefined && givesUp(line.raw, record)) lastWords = signOf(line, 'message', record)
+      const sign = signOf(line, 'record', record)
+      found(raised === undefined ? sign : { ...sign, facts: { ...sign.facts, exception: raised } })
     },
     end(found) {
       if (unbuilt !== undefined && !installed && !compiled) found(unbuilt)

@@ -28,6 +28,10 @@ const BARE_LINES = 3
 const SCALED = /\b(?:reduc|decreas|lower)\w{2,4}\b.{0,40}\bto (\d[\d.]{0,24}(?:e-?\d{1,4})?)\s*$/i
 /** Keras' TerminateOnNaN, in a bar. */
 const TERMINATES = /Batch \d{1,9}: Invalid loss, terminating training\b/
+/** A program's own words: what is no number, and that it ends for it. */
+const STOPS =
+  /^(?=[^\n]{0,300}\b(?:nan|non-?finite|not finite|inf(?:inite|inity)?|not a number)s?\b)(?=[^\n]{0,300}(?:loss|grad|weight|param|activation|logit|diverg))(?![^\n]{0,300}\b(?:(?:skip|ignor|continu|retr|restor|rewind|roll|warn)\w{0,6}|early|val|valid|validation|trial|fold|set(?:ting)? to|if|when|would|could|will be|(?:no|without|0) (?:nan|inf|non|of))\b)[^\n]{0,300}\b(?:abort|stopp|exit|terminat|end|quitt|halt|giv)ing\b/i
+const STOPS_MAY = /(?:abort|stopp|exit|terminat|end|quitt|halt|giv)ing\b/i
 const LEAST_SCALE = 1e-3
 const SCALE_LINES = 3
 
@@ -43,6 +47,7 @@ export function createLossReader(): LossReader {
   let lowered = 0
   let scaled: DivergedSign | undefined
   let terminated: DivergedSign | undefined
+  let stopped = false
   const addScale = (line: ReadLine): void => {
     const scale = SCALED.exec(line.text)?.[1]
     if (scale === undefined) return
@@ -66,9 +71,15 @@ export function createLossReader(): LossReader {
       if (line.text.startsWith('tensor(')) addBare(line)
       if (line.text.includes('loss scale')) addScale(line)
       if (TERMINATES.test(line.raw.slice(-8_000))) terminated ??= { type: 'diverged', at: line.number, text: line.raw, facts: {} }
+      if (line.text.length < 400 && STOPS_MAY.test(line.text) && STOPS.test(line.text)) {
+        const step = STEP.exec(line.text)?.[1]
+        terminated ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
+        stopped = true
+        return
+      }
       // A trial of a study that failed: the study goes on.
       if (TRIAL.test(line.text)) return
-      if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
+      if (line.text.length > 8_000 || !(run > 0 || stopped ? MAY : GONE).test(line.text)) return
       let loss: string | undefined
       let norm: string | undefined
       for (const [, key = '', value = ''] of line.text.matchAll(PAIR)) {
@@ -80,7 +91,11 @@ export function createLossReader(): LossReader {
       const lossGone = loss !== undefined && NOT_A_NUMBER.test(loss)
       const normGone = norm !== undefined && NOT_A_NUMBER.test(norm) && (loss === undefined || Number(loss) === 0)
       if (!lossGone && !normGone) {
-        if (loss !== undefined) lowered = 0
+        if (loss !== undefined) {
+          lowered = 0
+          // It went on.
+          if (stopped) terminated = undefined
+        }
         // A norm alone says nothing of a loss that is printed elsewhere.
         if (norm !== undefined && NOT_A_NUMBER.test(norm)) return
         run = 0

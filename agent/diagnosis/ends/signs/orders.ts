@@ -11,7 +11,7 @@ import { SUPPOSED } from './prose.ts'
 const SLURM = /\*{3} (?:JOB|STEP) (\d{1,12})(?:\.\w{1,12})?(?:\+\d{1,6})? ON (\S{1,120}) CANCELLED AT (\S{1,40})(?: DUE [Tt][Oo] ([A-Za-z ]{3,40}))?/
 
 const signalled = (match: RegExpExecArray): Facts => {
-  const signal = signalName(match[1] ?? match[2])
+  const signal = signalName(match.slice(1).find((group) => group !== undefined))
   return signal === undefined ? {} : { signal }
 }
 const RULES: readonly OrderRule[] = [
@@ -64,7 +64,7 @@ const RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|Detected KeyboardInterrupt|KeyboardInterrupt detected|[Kk]eyboard interrupt(?:ion)?\b|^\^C$|^Aborted!$/,
+      /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:a )?(?:SIGINT|Ctrl-?C|KeyboardInterrupt|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|Detected KeyboardInterrupt|KeyboardInterrupt detected|[Kk]eyboard interrupt(?:ion)?\b|^\^C$|^Aborted!$/,
     kind: 'cancelled',
     facts: () => ({ signal: 'SIGINT' }),
   },
@@ -76,7 +76,8 @@ const RULES: readonly OrderRule[] = [
   },
   { pattern: /^(?:This|The|Your) job (?:was|has been) (?:killed|terminated)\b/, kind: 'job_killed' },
   {
-    pattern: /(?<!TensorBoard )(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
+    pattern:
+      /(?<!TensorBoard )(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal|\b(SIGTERM|SIGHUP) (?:was )?(?:received|caught)\b|(?:[Rr]eceived|[Cc]aught) signal:? (?:number )?(15|1)\b(?![.\d])/,
     kind: 'job_killed',
     facts: signalled,
   },

@@ -14,7 +14,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     'shell',
     [
       // bash: line 1: 2746 Killed   python train.py, also behind a bar without a line break
-      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})`),
+      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME}|Quit(?= ))`),
       // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|IOT instruction|illegal hardware instruction|terminated)\b/i,
@@ -35,6 +35,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^error: process didn't exit successfully: [^\n]{1,400} \(exit code: (?<status>0xc0[0-9a-f]{6})\b/,
       // Cray's compilers
       /\bterminated due to receipt of signal \d{1,2}: {1,4}(?<signal>[A-Z][a-z ]{3,40}?)(?: \(core dumped\))?\.$/,
+      // make, of the program of a rule
+      new RegExp(`^g?make(?:\\[\\d{1,3}\\])?: \\*{3} \\[[^\\n]{1,160}\\] (?<signal>${NAME})\\b`),
       // HTCondor
       /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
@@ -74,12 +76,12 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,
       /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/,
       /^(?:\[(?<pid>\d{1,10})\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
-      /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
+      /^#\s{1,4}(?:(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\)|EXCEPTION_[A-Z_]{4,40} \((?<status>0xc0[0-9a-f]{6})\)) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
       /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
       /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
       // Visual C++ and the event log of Windows
-      /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
+      /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?:EXCEPTION_)?(?<signal>access[ _]violation))/i,
       /<Data Name="ExceptionCode">(?:0x)?(?<status>c0[0-9a-f]{6})</i,
       // Triton's server; 15 is how it is asked to stop
       /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
@@ -92,7 +94,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   ],
 ]
 const MAY =
-  /IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+  /Quit|IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection|EXCEPTION_/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
