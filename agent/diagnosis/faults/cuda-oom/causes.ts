@@ -146,7 +146,8 @@ export const oomTitle = (gpu: number | undefined): string => `Out of GPU memory$
 /** `GPU 3` where its number is known. */
 export const gpuName = (gpu: number | undefined): string => (gpu === undefined ? 'the GPU' : `GPU ${gpu}`)
 
-const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+/** Held and in no tensor; older messages print only the sum. */
+export const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
 
 function neighboursSentence(facts: Facts, judged: Judged): string {
   const total = facts.total_bytes === undefined ? '' : ` of its ${gib(facts.total_bytes)}`

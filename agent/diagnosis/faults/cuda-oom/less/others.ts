@@ -36,11 +36,13 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
     command: `${start} --reserve-vram 1.0`,
   }
   const decode: Piece = DECODES.test(situation.text) && {
-    text: /VAEDecodeTiled|retrying with tiled/.test(situation.text)
+    text: /VAEDecodeTiled|retrying with tiled|\bin decode_tiled_?/.test(situation.text)
       ? 'It failed in the VAE decode, in tiles already: give the node "VAE Decode (Tiled)" smaller tiles (tile_size; for a video temporal_size too), or run the VAE on the CPU (--cpu-vae, slow).'
       : 'It failed in the VAE decode: use the node "VAE Decode (Tiled)" in place of "VAE Decode", for a video with a smaller temporal_size too.',
   }
-  const smaller: Piece = { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' }
+  const smaller: Piece = {
+    text: `Use a smaller resolution, batch or number of frames, ${decode === false ? 'a tiled VAE decode, ' : ''}or an fp8 or GGUF version of the model.`,
+  }
   // Comfy-Org/ComfyUI#10662, #11597: the system refuses to lock host memory, and CUDA has the same words for that.
   const pinned: Piece = /\bPin error\.|CUDA error: out of memory/.test(situation.text) &&
     !situation.text.includes('--disable-pinned-memory') && {
@@ -190,9 +192,11 @@ function smallerBatch({ settings }: Situation): Piece {
 const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
 /** Unsloth and LLaMA-Factory (disable_gradient_checkpointing: false) recompute by default. */
 const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
-const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+const HALF =
+  /unsloth|--(?:fp16|bf16|(?:use[-_])?amp)\b|\bwith (?:torch\.)?(?:cuda\.)?(?:amp\.)?autocast\(|\b(?:fp16|bf16|use_amp)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
 /** Trainers of image models, which have no sequences. */
-const IMAGES = /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet/i
+const IMAGES =
+  /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet|\bimagenet\b|\bcoco\b|[\\/]images\b|--(?:imgsz|img[-_]size|image[-_]size)\b|\bresnet\d/i
 /** sd-scripts: train_network.py trains a LoRA; its options. */
 const KOHYA_LORA = /train_network\.py/
 /** FLUX.1 and SD3 have no U-Net: docs of flux_train_network.py. */

@@ -45,8 +45,12 @@ function shareText(situation: Situation): string {
     : `the default is ${defaultShare(situation)}`
 }
 
+/** Terminals and documents break the message, also inside a word. */
+const unbroken = (text: string): string =>
+  /KV cach/.test(text) ? text.replace(/ {0,40}\n(?:\(\w{1,40} pid=\d{1,9}\) )?(?:> )? {0,40}/g, ' ').replace(/KV ?cach ?e\b/g, 'KV cache') : text
 /** The longest request that the log says would fit. */
-export function longestIn(text: string): number | undefined {
+export function longestIn(log: string): number | undefined {
+  const text = unbroken(log)
   const match =
     /estimated maximum model length is (\d{2,9})/.exec(text) ??
     /larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((\d{2,9})\)/.exec(text) ??
@@ -54,9 +58,11 @@ export function longestIn(text: string): number | undefined {
   return match?.[1] === undefined ? undefined : Number(match[1])
 }
 /** Releases that estimate nothing print what the longest request needs: 5 % below the length at which that would fit, since caches with sliding windows grow slower at their end. */
-function computedLongest(text: string): number | undefined {
+function computedLongest(log: string): number | undefined {
   const match =
-    /max seq len \((\d{3,9})\),? \(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) /.exec(text)
+    /max seq len \((\d{3,9})\),? \(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) /.exec(
+      unbroken(log),
+    )
   if (match === null) return undefined
   const [length, needed, available] = match.slice(1).map(Number)
   if (length === undefined || needed === undefined || available === undefined || !(available > 0 && available < needed)) return undefined
