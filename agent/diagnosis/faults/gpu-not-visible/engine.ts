@@ -3,7 +3,8 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, refusal, toolkit, withoutNvidia, withoutTool } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, toolkit, withoutNvidia, withoutTool } from './engine-remedies.ts'
+import { refusal } from './toolkit-refusals.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -137,7 +138,12 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match, situation }) =>
-      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${
+        (match[1] ?? '')
+          .replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '')
+          .replace(/[\s"]{1,12}$/, '')
+          .trim() || 'no reason given'
+      }), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },
