@@ -7,7 +7,7 @@ import { whoHolds } from '../../remedies/gpu.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
+import { evaluates, evaluatesAlone, inEvaluation, largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
 
 const size = (megabytes: string | undefined): string => gib(Number(megabytes) * 2 ** 20)
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
@@ -204,14 +204,16 @@ const KOHYA_DIT = /\bflux_train_network\.py/
 const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
-export const lessInTraining = (situation: Situation): readonly Piece[] => [
+export const lessInTraining = (situation: Situation): readonly Piece[] => (evaluatesAlone(situation) ? inEvaluation(situation) : whileTraining(situation))
+const whileTraining = (situation: Situation): readonly Piece[] => [
   ...phasePieces(situation),
-  !validates(situation) && smallerBatch(situation),
-  !validates(situation) && {
-    text: inForce(situation.text, CHECKPOINTS)
-      ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or ${IMAGES.test(situation.text) ? 'smaller images' : 'shorter sequences'}.`
-      : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or ${IMAGES.test(situation.text) ? 'use smaller images' : 'shorten the sequences'}.`,
-  },
+  !validates(situation) && !evaluates(situation) && smallerBatch(situation),
+  !validates(situation) &&
+    !evaluates(situation) && {
+      text: inForce(situation.text, CHECKPOINTS)
+        ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or ${IMAGES.test(situation.text) ? 'smaller images' : 'shorter sequences'}.`
+        : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or ${IMAGES.test(situation.text) ? 'use smaller images' : 'shorten the sequences'}.`,
+    },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? inForce(situation.text, OFFLOADS)
       ? { text: 'ZeRO 3 with offloading is already in use: shorten the sequences to reduce activation memory, or use more GPUs.' }
