@@ -75,7 +75,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) && lacks(seen) === undefined ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)

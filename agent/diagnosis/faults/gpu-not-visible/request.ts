@@ -2,9 +2,9 @@
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 
-/** It was asked for, in the words of any engine; or the pod is to install the driver. */
+/** It was asked for, in the words of any engine or of Slurm; or the pod is to install the driver. */
 const ASKED =
-  /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia|\b(?:singularity|apptainer)\b[^\n]{0,80} --(?:nv|nvccli|rocm)\b/
+  /nvidia-driver-daemonset|--gpus(?:-per-\w{4,6})?[ =]|--gres[ =]gpu|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia|\b(?:singularity|apptainer)\b[^\n]{0,80} --(?:nv|nvccli|rocm)\b/
 
 export const SEE_VISIBLE: Piece = {
   text: 'See what the program may see: an empty or wrong value hides all GPUs.',

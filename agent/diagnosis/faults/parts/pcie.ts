@@ -54,3 +54,9 @@ export function linkEvidence(text: string, withCorrected = true): string | undef
   const error = NAMES[name.toLowerCase()] ?? name
   return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
 }
+
+/** lspci reads only ones from a card that does not answer. */
+export const silent = (text: string, pci: string | undefined): string | undefined =>
+  pci !== undefined && new RegExp(`^(?:[0-9a-f]{4}:)?${pci.replace(/^[0-9a-f]+:/i, '').replace('.', '\\.')}[^\\n]{0,200}\\(rev ff\\)`, 'im').test(text)
+    ? 'lspci shows it as "rev ff": the card answers nothing at all on the bus.'
+    : undefined

@@ -71,7 +71,7 @@ function computedLongest(log: string): number | undefined {
 
 /** At its start vLLM runs the encoder with as many and as large images and videos as a request may hold. */
 const ENCODES =
-  /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b/
+  /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|multi-?modal embeddings in the worst case|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b|profile run for multi-modal/
 /** JSON on the command line from 0.9 on, pairs before; a dictionary in a script. */
 function fewerImages(situation: Situation): Piece {
   const { text: log, versions } = situation
@@ -216,6 +216,16 @@ const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
   { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no room for them.' },
 ]
 
+/** Its trial run with as many requests, tokens and images as it allows, whose peak tells how much is left for the KV cache: none is made yet. */
+const PROFILES = /\b(?:profile_run|determine_num_available_blocks|determine_available_memory)\b|Starting profile run/
+const smallerTrial = (situation: Situation): Piece =>
+  option(
+    situation,
+    'It failed in the trial run at its start, before there is a KV cache: let a step take fewer tokens. A smaller share of the card (--gpu-memory-utilization) makes no room for it.',
+    'max_num_batched_tokens',
+    Math.max(512, Math.floor((numberSet(situation.settings, 'max_num_batched_tokens') ?? 4096) / 2)),
+  )
+
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
 export function lessInVllm(situation: Situation, facts: Facts, othersBytes: number | undefined): readonly Piece[] {
   const total = facts.total_bytes
@@ -226,11 +236,14 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const lower = Math.floor(Math.min(share - (host?.trains === true ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
   if (LOADS.test(situation.text) && host === undefined && othersBytes === undefined && !MIG.test(situation.text)) return toLoad(situation, facts)
   const sampler = DUMMY_REQUESTS.test(situation.text)
+  const profiles = PROFILES.test(situation.text) && host === undefined && othersBytes === undefined
   return [
     halfWeights(situation),
     fewerImages(situation),
-    sampler && fewerSequences(situation),
-    lower >= 0.1 &&
+    (sampler || profiles) && fewerSequences(situation),
+    profiles && smallerTrial(situation),
+    !profiles &&
+      lower >= 0.1 &&
       option(
         situation,
         `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
@@ -244,7 +257,8 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
       },
     /\bin update_(?:policy|actor)\b/.test(situation.text) && host?.lessToTrain,
     host?.trains !== true && fewerSequences(situation),
-    eager(situation),
+    // Graphs are captured later.
+    !profiles && eager(situation),
     moreGpus(situation, facts),
   ]
 }
