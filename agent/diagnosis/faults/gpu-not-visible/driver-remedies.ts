@@ -204,7 +204,13 @@ export function noneShown(matched: Matched): readonly Piece[] {
   ]
 }
 
+const NO_FABRIC_MANAGER =
+  /nvidia-fabricmanager\.service could not be found|Unit nvidia-fabricmanager\.service not found|nv-fabricmanager: (?:command )?not found/
 export const fabric = ({ situation }: Matched): readonly Piece[] => [
+  NO_FABRIC_MANAGER.test(situation().text) && {
+    text: `It is not installed here. Install it in exactly the release of the driver${situation().versions.driver === undefined ? '' : ` (${situation().versions.driver})`}; its package for Ubuntu has the branch of the driver in its name.`,
+    command: `sudo apt-get install -y nvidia-fabricmanager-${situation().versions.driver?.split('.')[0] ?? '<BRANCH>'}`,
+  },
   {
     text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',
     command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager',

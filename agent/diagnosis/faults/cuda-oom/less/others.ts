@@ -63,7 +63,7 @@ export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
       text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
     },
   {
-    text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+    text: `${/\bdecode_first_stage\b/.test(text) ? 'It failed in the VAE decode, which grows with the area of the image (the extension Tiled VAE does it in tiles). ' : ''}Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
 ]
 /** huggingface.co/docs/diffusers, "Reduce memory usage". */
