@@ -54,7 +54,7 @@ export function wordsOf(rest: string): string | undefined {
 const WARP = /NVRM: Xid \(\S{4,24}\): 13, [^\n]{0,120}?\b((?:Graphics )?SM Warp Exception on \([^)\n]{4,60}\): [A-Z][\w ]{4,60}\w)/
 /** Of one exception the driver writes several lines: the one with registers (ESR) may come first, and those near it say what it was. */
 export const exceptionOf = (words: string | undefined, text: LogText, at: number): string | undefined =>
-  words !== undefined && /^Graphics Exception: ESR/.test(words)
+  words !== undefined && words.startsWith('Graphics Exception: ESR')
     ? (text
         .slice(Math.max(0, at - 2), at + 3)
         .map((line) => WARP.exec(line)?.[1])

@@ -54,7 +54,8 @@ export function requestGpu(situation: Situation): Piece {
   if (programs.has('slurm'))
     return {
       text: `In Slurm: request a GPU for the job${/AllocTRES[^]{0,400}billing=(?![^\n]{0,160}gres\/gpu)/.test(text) ? ' (it was given none: AllocTRES has no gres/gpu)' : /\bNoDevFiles\b/.test(text) ? ' (it was given none: CUDA_VISIBLE_DEVICES is NoDevFiles)' : ''}.`,
-      command: /\bsrun\b/.test(text) && !/\bsbatch\b|#SBATCH/.test(text) ? 'srun --gpus=1 --pty bash' : 'sbatch --gpus=1 <SCRIPT>',
+      command:
+        /^[^\n]{0,80}[$#%>] ?srun -[^\n]{0,200}--pty/m.test(text) && !/\bsbatch\b|#SBATCH/.test(text) ? 'srun --gpus=1 --pty bash' : 'sbatch --gpus=1 <SCRIPT>',
     }
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }
