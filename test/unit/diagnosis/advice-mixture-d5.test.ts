@@ -22,6 +22,18 @@ rows('libraries and services', [
 
 rows('room and devices', [
   [
+    'a limit that the program set, by its rounded figures',
+    'torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 191.98 GiB of which 180.00 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, with 17.00 MiB allocated in private pools (e.g., HIP Graphs), and 54.99 MiB is reserved by PyTorch but unallocated.',
+    /may only use 1\.05 GiB: a memory fraction is set/,
+    /kernel log|dmesg/,
+  ],
+  [
+    'a hub that the job was told to leave alone',
+    'huggingface_hub.utils._http.OfflineModeIsEnabled: Cannot reach https://huggingface.co/some-org/some-model/resolve/main/config.json: offline mode is enabled. To disable it, please unset the `HF_HUB_OFFLINE` environment variable.',
+    /HF_HUB_OFFLINE is set[^]*unset HF_HUB_OFFLINE/,
+    /no way to the hub|HTTPS_PROXY/,
+  ],
+  [
     'the size that a storage driver gives',
     'failed to register layer: ApplyLayer exit status 1 stdout:  stderr: mkdir /usr/local/lib/python3.6/dist-packages/torch/testing: no space left on device\n$ docker info | grep -A3 Storage\n Storage Driver: devicemapper\n  Pool Name: docker-pool\n  Base Device Size: 10.74GB',
     /devicemapper gives each image and container 10\.74 GB[^]*overlay2/,

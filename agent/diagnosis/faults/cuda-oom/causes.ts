@@ -120,7 +120,8 @@ export function judgeCauses(facts: Facts): Judged {
   /** By how much the request would have fitted without it. */
   const spare = new Map<OomCause, number>()
 
-  if (allowed !== undefined && free !== undefined && free + rounding(free) >= requested && lackingOfLimit > 0) spare.set('fraction_cap', free - requested)
+  if (allowed !== undefined && free !== undefined && free + rounding(free) >= requested && lackingOfLimit + rounding(allowed) > 0)
+    spare.set('fraction_cap', free - requested)
   if (unallocated >= LEADS * limit && (unallocated >= requested || (lacking > 0 && unallocated >= lacking))) spare.set('fragmentation', unallocated - lacking)
   const pools = facts.private_pools_bytes ?? 0
   if (pools >= LEADS * limit && pools >= lacking) spare.set('private_pools', pools - lacking)
