@@ -11,7 +11,7 @@ const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}(?:CUDA|HIP)(?:C
 /** The sort that hides an out of memory. */
 const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
-const CAPTURE = /captures_underway|use_count|graph_pools/
+const CAPTURE = /captures_underway|use_count|graph_pools|cudaStreamCaptureStatus/
 /** torch.compile's own keeper of CUDA graphs. */
 const COMPILED = /[\\/]_inductor[\\/]cudagraph_trees\.py|_cuda_(?:get|set)CheckpointState/
 
@@ -67,7 +67,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     : compiled
       ? 'It failed in the CUDA graphs that torch.compile makes: memory of a graph was still in use, or freed, when its state was taken down.'
       : capture
-        ? 'The failing code belongs to the memory pools of CUDA graphs: often memory was freed during a capture.'
+        ? `The failing code belongs to the memory pools of CUDA graphs: ${/CaptureStatusInvalidated/.test(before) ? 'the capture was broken off before, by an error or by work of another thread or library that a capture forbids' : 'often memory was freed during a capture'}.`
         : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
   return {
     kind: 'allocator_internal',
@@ -76,7 +76,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     verdict: `A check inside PyTorch's caching allocator failed; the process cannot go on. ${what}`,
     facts: known({ source_line: match[1] }),
     remedies: plan(
-      expandable && { text: 'Run without expandable segments.', command: setVariables(situation(), { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }) },
+      expandable && {
+        text: 'Start the program again without expandable segments: until then each further request fails the same way.',
+        command: setVariables(situation(), { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }),
+      },
       compiled && {
         text: 'Let torch.compile make no CUDA graphs: another mode than "reduce-overhead" and "max-autotune" ("max-autotune-no-cudagraphs"), or torch._inductor.config.triton.cudagraphs = False.',
       },

@@ -85,6 +85,8 @@ function remedies(matched: Matched): readonly Piece[] {
           ? 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH'
           : 'ldconfig -p | grep libcuda.so; ls /usr/lib/wsl/lib 2>/dev/null',
     },
+    // Not even the library for the CPU is there.
+    source && !old && !kepler && /libbitsandbytes_cpu\.so: cannot open/.test(text) && compile,
     /BNB_CUDA_VERSION=\d{2,3} environment variable detected/.test(text) && {
       text: `BNB_CUDA_VERSION chose that library. If nobody set it on purpose, leave it out: bitsandbytes then takes the CUDA of PyTorch.`,
       command: situation.system === 'windows' ? 'set BNB_CUDA_VERSION=' : 'unset BNB_CUDA_VERSION',

@@ -10,6 +10,7 @@ import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
 import { NVRTC, nvrtcRemedies } from './remedies/nvrtc.ts'
 import { tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { oneOfTwo } from './remedies/two-releases.ts'
 import { linkerRemedies } from './remedies/linker.ts'
 import { ownerOf, symbolRemedies } from './remedies/cuda-symbol.ts'
 import { l4tLibrary } from './parts/l4t-libraries.ts'
@@ -51,21 +52,6 @@ const compilerOfXla = ({ situation }: Seen): readonly Piece[] => [
 ]
 
 const BUILT_FOR_ANOTHER = 'was built against another version of a CUDA library than the one that was loaded'
-const oneOfTwo = (library: string): readonly Piece[] => {
-  const name = /^(?:lib)?cudnn/.test(library) ? 'cuDNN' : 'CUDA'
-  return [
-    library.endsWith('.dll') && {
-      text: `Find the second ${name}: the DLLs of one release must be together, and come first in PATH.`,
-      command: `where ${name === 'cuDNN' ? 'cudnn*.dll' : library}`,
-    },
-    !library.endsWith('.dll') && {
-      text: `Find the second ${name}: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed in one process.`,
-      command: `ldconfig -p | grep ${name === 'cuDNN' ? 'libcudnn' : library.replace(/\.so.*$/, '')}; printenv LD_LIBRARY_PATH; pip list | grep -i nvidia`,
-    },
-    { text: 'Take out the one that does not belong to the framework, or update the library that was built for it, so that all use one.' },
-  ]
-}
-
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
   // The loader's reason names a library that this one needs.
@@ -75,7 +61,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) && lacks(seen) === undefined ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
@@ -168,7 +154,7 @@ export const cudaLibraryMissing = ruleFamily({
       `[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}\\. (?:Error: [^\\n]{0,200}(?:undefined symbol: \\S|: symbol \\w{3,400}, version \\S{1,80} not defined)|Error code 127\\b)`,
       BUILT_FOR_ANOTHER,
       {
-        remedies: (seen) => oneOfTwo(file(seen.match[1] ?? '')),
+        remedies: (seen) => oneOfTwo(file(seen.match[1] ?? ''), seen.message),
       },
     ),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),

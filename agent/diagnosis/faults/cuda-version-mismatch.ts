@@ -238,7 +238,12 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'GPU too old for this quantization',
       verdict: ({ match }) => `Models in ${match[1]} need compute capability ${match[2]}.${match[3]}; this GPU has ${match[4]}.${match[5]}.`,
-      remedies: ({ match }) => [
+      remedies: ({ match, situation }) => [
+        match[1] === 'fp8' &&
+          Number(match[4]) >= 8 && {
+            text: 'Update vLLM: current releases run FP8 weights on GPUs from compute capability 8.0 on (the weights stay small, the computing is done in 16 bit).',
+            command: pipInstall(situation(), 'vllm', '--upgrade'),
+          },
         {
           text: `Use a version of the model without ${match[1]}: 16 bit where it fits${Number(match[4]) * 10 + Number(match[5]) >= 75 && !/awq|gptq/i.test(match[1] ?? '') ? ', else AWQ or GPTQ (4 bit), which GPUs from compute capability 7.5 on run' : ''}.`,
         },

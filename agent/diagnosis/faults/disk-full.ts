@@ -7,6 +7,7 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
 import { fullIn, rootFree, shownBy } from './parts/df.ts'
 import { arrivedAll, hubFree, hubSizes } from './parts/hub-download.ts'
+import { buildStep, checkpointFolder } from './parts/written.ts'
 import { setVariables } from './remedies/environment.ts'
 import { imageStore } from './remedies/image-store.ts'
 import { inQuota } from './remedies/quota.ts'
@@ -179,7 +180,7 @@ const facts = (seen: Seen): Facts => {
   const { match, message } = seen
   return known({
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
-    path: pathOf(seen),
+    path: pathOf(seen) ?? checkpointFolder(seen),
   })
 }
 /** Python's warnings: the program went on without (joblib with one process). */
@@ -248,7 +249,7 @@ export const diskFull = ruleFamily({
         const full = fullIn(situation().text, path)
         if (full !== undefined) return `A write failed because the file system of ${full.mount} is full: df shows ${full.used} % of ${full.size} in use.`
         const checkpoint = path === undefined && CHECKPOINT.test(`${message} ${linesAround(text, at, 12, 6)}`) && !DOWNLOAD.test(message) && !PIP.test(message)
-        return `A ${checkpoint ? 'checkpoint could not be written' : 'write failed'} because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
+        return `A ${checkpoint ? 'checkpoint could not be written' : `write failed${path === undefined ? buildStep(situation().text) : ''}`} because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) =>
         WARNED.test(message) || SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),
@@ -284,7 +285,8 @@ export const diskFull = ruleFamily({
       severity,
       title: 'A checkpoint could not be written',
       remedies: (matched) => remediesFor(matched),
-      verdict: 'torch.save could not write its file. Likely the disk or the quota is full.',
+      verdict: (seen) =>
+        `torch.save could not write its file${facts(seen).path === undefined ? '' : ` (checkpoint ${facts(seen).path})`}. Likely the disk or the quota is full.`,
     },
     {
       pattern: /\bnot enough disk space\b/,

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { linkEvidence, STAY_AWAKE } from './parts/pcie.ts'
+import { linkEvidence, silent, STAY_AWAKE } from './parts/pcie.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { kernelLines, resetGpu, theGpu } from './remedies/gpu.ts'
 import { plan, type Piece } from './remedies/plan.ts'
@@ -223,7 +223,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts, situation()) }
   }
   if (NO_HANDLE.test(line)) {
-    const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.${extra(linkEvidence(around(text, at, 40, 20)))}`
+    const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.${extra(silent(situation().text, facts.pci_bus_id))}${extra(linkEvidence(around(text, at, 40, 20)))}`
     return { ...base, title: 'GPU cannot be reached', verdict, remedies: lost(facts, situation()) }
   }
   if (INIT_FAILED.test(line)) {

@@ -63,6 +63,7 @@ export const gpuUnschedulable = ruleFamily({
     'devices unavailable for gpu.intel.com/',
     'Allocate failed due to rpc error',
     'Allocate failed due to device plugin ',
+    'in cache for a registered resource',
     'OutOfnvidia.com/',
     'OutOfamd.com/gpu',
     ' nodes are available: ',
@@ -167,6 +168,26 @@ export const gpuUnschedulable = ruleFamily({
       ],
       // A lost GPU and too large a request are told by themselves.
       unless: ({ message }) => /GPU is lost|ERROR_GPU_IS_LOST|Unknown Error|maximum request size/i.test(message),
+    },
+    {
+      // The kubelet remembers the resource of a plugin that is no longer connected to it.
+      pattern: new RegExp(`endpoint not found in cache for a registered resource: ${RESOURCE}`),
+      severity: 'critical',
+      title: 'The device plugin is not connected to the kubelet',
+      verdict: ({ match }) =>
+        `The kubelet cannot create the container: it knows ${match[1]} from before, and no device plugin of its node is connected to it now. Mostly the kubelet or the plugin was restarted, and the plugin did not register again.`,
+      remedies: (matched) => [
+        {
+          text: 'See whether the device plugin runs on that node, and whether its socket is there.',
+          command: 'kubectl get pods -A -o wide | grep -i device-plugin; ls -l /var/lib/kubelet/device-plugins',
+        },
+        {
+          text: "Recreate the plugin's pod on that node, so that it registers again. Running work is not stopped, and the kubelet tries the container again by itself.",
+          command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
+        },
+        offered(matched.match[1] ?? 'nvidia.com/gpu'),
+        events(matched),
+      ],
     },
     {
       pattern: new RegExp(`OutOf${RESOURCE}|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`),

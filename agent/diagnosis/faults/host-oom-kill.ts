@@ -9,7 +9,7 @@ import { plan } from './remedies/plan.ts'
 
 /** Kernels before 4.19 wrote "Kill process … or sacrifice child" and then "Killed process"; some capitalise "Memory". */
 const KILLED =
-  /(?:(?:Memory cgroup o|O)ut of [Mm]emory(?: \([\w ]{1,40}\))?: )?Kill(?:ed)? process (\d{1,10}),? ?(?:\((\([^)]{1,62}\)|[^)]{1,64})\)|, UID \d+, \(([^)]{1,64})\))/
+  /(?:(?:Memory cgroup o|O)ut of [Mm]emory(?: \([\w ]{1,40}\))?: )?Kill(?:ed)? process (?:(\d{1,10}),? ?)?(?:\((\([^)]{1,62}\)|[^)]{1,64})\)|, UID \d+, \(([^)]{1,64})\))/
 const OOM_WORDS = /[Oo]ut of [Mm]emory|oom-kill:|invoked oom-killer|total-vm:/
 const TASK = /oom-kill:constraint=(\w{1,40}).{0,2000}?\btask=(.{1,40}?),pid=(\d{1,10})/
 const INVOKED = /invoked oom-killer:/

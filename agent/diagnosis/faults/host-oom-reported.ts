@@ -7,7 +7,7 @@ import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { byDaemon } from './host-oom/daemons.ts'
 import { byRayMonitor } from './host-oom/ray.ts'
-import { hostFull, KERNEL_LOG, MORE_FOR_WSL, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
+import { givenLimit, hostFull, KERNEL_LOG, MORE_FOR_WSL, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
 import { isDescribed } from './remedies/kubernetes.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 import { nodeOnCpu } from './parts/tensorflow-node.ts'
@@ -40,7 +40,10 @@ const explained = (text: LogText, at: number): boolean => {
 }
 
 function said(verdict: string, facts: Facts, lines: readonly number[], pieces: readonly Piece[], severity: Recognised['severity'] = 'critical'): Recognised {
-  const title = severity === 'critical' ? 'Killed because host memory ran out' : 'Killed by SIGKILL, likely because host memory ran out'
+  const title =
+    severity === 'critical'
+      ? 'Killed because host memory ran out'
+      : `Killed by SIGKILL, likely ${facts.limit_bytes === undefined ? 'because host memory ran out' : 'at the memory limit of its container'}`
   return { kind: 'host_oom_kill', severity, title, verdict, facts, remedies: plan(pieces), lines }
 }
 
@@ -62,7 +65,7 @@ const container = (situation: Situation): readonly Piece[] =>
             text: 'See whether the engine saw the container reach its memory limit.',
             command: `docker inspect --format '{{.State.OOMKilled}}' ${situation.subject.container ?? '<CONTAINER>'}`,
           },
-          raiseLimit({}, situation),
+          raiseLimit(known({ limit_bytes: givenLimit(situation) }), situation),
         ]
       : situation.hosted
         ? [{ text: 'Choose a runtime with more memory (Colab: High-RAM), or hold less of the data at once.' }]
@@ -231,11 +234,13 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
         around(text, at, 0, 4),
       )
     return said(
-      `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `; container ${composed[1]} then exited with code 137`}. The text does not say who killed it. Most likely the kernel, because host memory ran out.`,
-      {},
+      `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `; container ${composed[1]} then exited with code 137`}. The text does not say who killed it. Most likely the kernel, because ${givenLimit(situation()) === undefined ? 'host memory ran out' : `the container reached the ${gib(givenLimit(situation()) ?? 0)} that docker run gave it`}.`,
+      known({ limit_bytes: givenLimit(situation()) }),
       [at],
       composed === null
-        ? [KERNEL_LOG, needLess({}, situation()), container(situation())]
+        ? givenLimit(situation()) === undefined
+          ? [KERNEL_LOG, needLess({}, situation()), container(situation())]
+          : [raiseLimit(known({ limit_bytes: givenLimit(situation()) }), situation()), KERNEL_LOG, needLess({}, situation())]
         : [
             { text: 'See whether the container reached its memory limit.', command: `docker inspect --format '{{.State.OOMKilled}}' ${composed[1]}` },
             KERNEL_LOG,

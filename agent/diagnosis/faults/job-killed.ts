@@ -38,7 +38,12 @@ function remedies({ situation }: Matched): readonly Piece[] {
       },
     programs.has('slurm') && slurmRecord(subject.slurmJob),
     programs.has('kubernetes') && podEnded(situation()),
-    { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
+    {
+      text:
+        /Loading checkpoint shards: {1,4}\d{1,2}%/.test(text) && !/Loading checkpoint shards: {1,4}100%/.test(text)
+          ? 'It was reading the weights: if the kernel killed it, read them in 16 bit and not twice (from_pretrained with torch_dtype and low_cpu_mem_usage=True), start fewer processes that each read them all, or raise the memory limit of the job or container.'
+          : 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.',
+    },
     { text: `If the kernel did not: ask ${WHO_STOPPED}` },
   ]
 }

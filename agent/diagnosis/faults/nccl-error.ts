@@ -85,6 +85,11 @@ const FAILS =
 /** Or the call that warned came back with an error, as each caller on the way up says: `NCCL INFO transport/net.cc:687 -> 3`. */
 const returned = ({ text, at }: Seen): boolean => /NCCL INFO [\w./-]{3,60}:\d{1,5} -> [1-7]\b/.test(around(text, at, 0, 3))
 
+/** NCCL begins its lines with host, pid, thread and the GPU as the process counts them. */
+function onGpu(line: string): string {
+  const [, host, gpu] = /\b([\w.-]{1,64}):\d{1,9}:\d{1,9} \[(\d{1,3})\]/.exec(line) ?? []
+  return host === undefined ? '' : ` on GPU ${gpu} of ${host}`
+}
 export const ncclError = ruleFamily({
   id: 'nccl-error',
   kind: 'nccl_error',
@@ -203,7 +208,7 @@ export const ncclError = ruleFamily({
         const named = /(?:Cuda|HIP) failure:? (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
-          ? `NCCL could not allocate its buffers${refused(around(text, at, 2, 5))}: '${named}'.`
+          ? `NCCL could not allocate its buffers${refused(around(text, at, 2, 5))}${onGpu(text[at] ?? '')}: '${named}'.`
           : named === 'initialization error'
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : NO_KERNELS.test(named)

@@ -9,7 +9,7 @@ import { rowsBelow, type Row } from './nvidia-smi/csv.ts'
 import { fieldOf, memoryFault, partFrom, reasonOf, type Part } from './nvidia-smi/fields.ts'
 import { brokenIn, cardRow } from './nvidia-smi/table.ts'
 import { known, pciBusId, whole } from './parts/window.ts'
-import { brakeRemedies, heatRemedies, limitRemedies } from './thermal-or-power.ts'
+import { brakeRemedies, heatRemedies, limitRemedies, type PowerLimits } from './thermal-or-power.ts'
 
 function memory(what: readonly string[], facts: Facts, lines: readonly number[], situation: Situation): Recognised {
   const uncorrected = what.some((one) => /ncorrect|fail|double/i.test(one))
@@ -54,7 +54,16 @@ function limitNear(chip: number, text: LogText): string {
 }
 const NEAR = 3
 
-function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[], temperature = ''): Recognised {
+/** In watts, where the report is of one card: the limit now, and the highest one that the board allows. */
+function limitsIn(text: LogText): PowerLimits {
+  const all = text.join('\n')
+  const only = (field: string): number | undefined => {
+    const found = [...all.matchAll(new RegExp(`^\\s{1,20}${field} {1,40}: (\\d{1,5})\\.\\d\\d W`, 'gm'))]
+    return found.length === 1 ? whole(found[0]?.[1]) : undefined
+  }
+  return { now: only('(?:Current )?Power Limit') ?? only('Enforced Power Limit'), most: only('Max Power Limit') }
+}
+function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[], temperature = '', limits: PowerLimits = {}): Recognised {
   const heat = reasons.some((reason) => reason.includes('Thermal'))
   const brake = reasons.includes('HW Power Brake Slowdown')
   const cap = reasons.every((reason) => reason === 'SW Power Cap')
@@ -64,7 +73,7 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
       ? `${/limit at (?:[1-6]\d|7[0-4]) °C/.test(temperature) ? `its temperature reached a limit that is set unusually low,${temperature.replace(', with its limit', ', with the limit')}` : `it is too hot${temperature}`} (${named(/Thermal/)})`
       : undefined,
     brake ? `the host's power supply asks for it (${named(/Brake/)})` : undefined,
-    reasons.includes('SW Power Cap') ? 'it has reached its power limit (SW Power Cap)' : undefined,
+    reasons.includes('SW Power Cap') ? `it has reached its power limit (SW Power Cap${limits.now === undefined ? '' : `, ${limits.now} W`})` : undefined,
     !heat && !brake && !cap ? `the board asks for it, because of heat or power (${named(/Slowdown/)})` : undefined,
   ].filter((one) => one !== undefined)
   return {
@@ -73,7 +82,7 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
     title: cap ? 'GPU at its power limit' : 'GPU slowed down',
     verdict: `${TheGpu(facts)} lowers its clocks because ${why.join(', and because ')}.${cap ? ' Under full load this is normal.' : ''}`,
     facts: { ...facts, active_reasons: reasons },
-    remedies: plan(heat && heatRemedies(facts), brake && brakeRemedies(facts), !heat && !brake && limitRemedies(facts)),
+    remedies: plan(heat && heatRemedies(facts), brake && brakeRemedies(facts), !heat && !brake && limitRemedies(facts, limits)),
     lines,
   }
 }
@@ -116,6 +125,7 @@ function fromFields(text: LogText, part: Part, situation: Situation): readonly R
         facts,
         active.map(({ line }) => line),
         temperatureIn(text),
+        limitsIn(text),
       ),
     )
   return found

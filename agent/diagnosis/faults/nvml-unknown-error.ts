@@ -17,7 +17,7 @@ const WORKS = /^\s*GPU \d{1,2}: [^\n]{4,80}\(UUID: GPU-|\bNVIDIA-SMI \d{3}\.\d|\
 const LATER =
   /\bafter (?:a|an|some|random|several|few|about|\d{1,3})\b[^\n.]{0,40}\b(?:time|while|days?|hours?|minutes)\b|\bworks? (?:great|fine|well|again)\b|\bworked (?:before|at first|until)/i
 /** A container that was started a moment ago has lost nothing yet. */
-const STARTS = /\b(?:docker|podman) run\b[^\n]{0,240}\bnvidia-smi\b/
+const STARTS = /\b(?:docker|podman) run\b[^\n]{0,240}(?:\bnvidia-smi\b|\n(?:[^\n]{0,200}\n){0,4}?[^\n]{0,80}[#$] ?nvidia-smi\b)/
 /** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
 function remedies(situation: Situation, onHost: boolean, starts: boolean): readonly Remedy[] {
   const { programs, subject, text } = situation

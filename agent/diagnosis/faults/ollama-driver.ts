@@ -10,7 +10,7 @@ import type { Piece } from './remedies/plan.ts'
 /** CUresult of cuInit. */
 const INIT: Readonly<Record<string, string>> = {
   '3': 'the driver is not initialized',
-  '35': 'the driver is too old',
+  '35': 'the driver is too old, or its library is not there at all (a container that was given no GPU)',
   '46': 'the GPU is not available: another process may hold it alone',
   '100': 'the driver sees no GPU',
   '205': 'the memory of the driver could not be mapped: mostly the libraries in the container are not of the version of the driver on the host',
@@ -19,6 +19,12 @@ const INIT: Readonly<Record<string, string>> = {
   '803': 'libraries and kernel module of the driver are of different versions',
   '804': 'the cuda-compat library does not support this GPU',
   '999': 'the driver is in a bad state, often after suspend',
+}
+const NVML: Readonly<Record<string, string>> = {
+  '9': 'the kernel module of the driver is not loaded',
+  '12': 'the library was not found',
+  '18': 'libraries and kernel module of the driver are of different versions',
+  '999': 'it could not talk to the driver, which is in a bad state, or whose device files this container lost',
 }
 const restart = ({ situation }: Matched): Piece =>
   situation().programs.has('kubernetes')
@@ -133,7 +139,10 @@ export const ollamaDriver = ruleFamily({
           windows
             ? { text: 'Update the NVIDIA driver of Windows (and Docker Desktop), then restart WSL; all its programs end.', command: 'wsl --shutdown' }
             : { text: 'See whether the driver works on the host; if it was updated since the last boot, reboot.', command: 'nvidia-smi' },
-          !windows && (seen.match[1] ?? seen.match[2]) !== '999' && RELOAD_UVM,
+          !windows && !['999', '35'].includes(seen.match[1] ?? seen.match[2] ?? '') && RELOAD_UVM,
+          !windows &&
+            (seen.match[1] ?? seen.match[2]) === '35' &&
+            !programs.has('docker') && { text: 'If it runs in a container: request the GPU.', command: 'docker run --gpus all ollama/ollama' },
           (programs.has('docker') || programs.has('compose')) && {
             text: 'See whether another container gets the GPU; if not, the container toolkit is at fault.',
             command: 'docker run --rm --gpus all ubuntu nvidia-smi',
@@ -141,6 +150,25 @@ export const ollamaDriver = ruleFamily({
           { text: 'Restart Ollama: it looks for GPUs only when it starts.' },
         ]
       },
+    },
+    {
+      // Releases of early 2024 ask NVML, in the numbers of nvmlReturn_t.
+      pattern: /nvml(?: vram)? init failure: (\d{1,3})/,
+      unless: ({ text, at }) => text.slice(at + 1, at + 80).some((line) => /\blibrary=cuda\b|\bid=GPU-|Compute Capability detected/.test(line)),
+      severity: 'critical',
+      title: ({ match }) => `NVML does not start for Ollama (error ${match[1]})`,
+      verdict: ({ match }) => {
+        const means = lookup(NVML, match[1] ?? '')
+        return `NVML, the driver's library for management, answered ${match[1]}${means === undefined ? '' : `: ${means}`}. Ollama of that time looks for GPUs through it, so it works on the CPU.`
+      },
+      remedies: ({ match, situation }) => [
+        { text: 'See whether the driver works on the host; if it was updated since the last boot, reboot.', command: 'nvidia-smi' },
+        match[1] === '999' && {
+          text: 'If it works there, and Ollama runs in a container: restart that, it gets its devices back.',
+          command: `docker restart ${situation().subject.container ?? 'ollama'}`,
+        },
+        { text: 'Then restart Ollama, which looks for GPUs only when it starts, and update it: current releases ask CUDA itself.' },
+      ],
     },
     {
       // ollama/ollama #13308, #14448, #17069: the search runs in a process of its own, and is given up.

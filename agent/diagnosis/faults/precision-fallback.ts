@@ -204,7 +204,8 @@ export const precisionFallback = ruleFamily({
       ],
       facts: toCpu,
       verdict: 'Ollama sees a GPU and finds none of its own libraries for one, so it works on the CPU: its installation is incomplete.',
-      unless: ({ text, at }) => !/msg="inference compute"[^\n]{0,200}library=(?:cuda|rocm)|\blibrary=(?:cuda|rocm) gpu_count=/i.test(around(text, at, 200, 0)),
+      unless: ({ text, at }) =>
+        !/msg="inference compute"[^\n]{0,200}library=(?:cuda|rocm)|\blibrary=(?:cuda|rocm) (?:gpu_count|layers\.requested)=/i.test(around(text, at, 200, 0)),
     },
     {
       pattern: /no compatible GPUs were discovered|no usable GPU found/,

@@ -19,12 +19,13 @@ const ROWS: readonly Row[] = [
         return [
           step('A squashfs file must be named with its path: without ./ or / it is looked for in a registry.', `srun --container-image=./${file} <COMMAND>`),
         ]
-      if (/Command not found: nvidia-container-cli/.test(near))
+      if (/Command not found: nvidia-container-cli|nvidia-container-cli: command not found/.test(near))
         return [
           step(
             'Install libnvidia-container-tools on the compute nodes: the hook of enroot for GPUs needs it.',
             'sudo apt-get install -y libnvidia-container-tools',
           ),
+          step('Where a job needs no GPU, as on nodes without one: keep the hook from looking for it.', 'export NVIDIA_VISIBLE_DEVICES=void'),
         ]
       if (/failed to execute: (\S{2,80}): No such file/.test(near))
         return [

@@ -9,7 +9,7 @@ import type { Advice, Piece } from './remedies/plan.ts'
 
 const DEFAULT_GIB = 8
 /** What df shows of it. */
-const DF = /^(?:shm|tmpfs|none)\s{1,40}([\d.]{1,8})([MG])\s[^\n]{0,60}?(?:\s(\d{1,3})%\s{1,10})?\/dev\/shm\s*$/m
+const DF = /^(?:shm|tmpfs|none)\s{1,80}([\d.]{1,8})([MG])\s[^\n]{0,60}?(?:\s(\d{1,3})%\s{1,10})?\/dev\/shm\s*$/m
 /** Twice of that, in GiB: the size that was full. */
 function sizeOf(text: string): number {
   const [, size, unit] = DF.exec(text) ?? []

@@ -37,9 +37,20 @@ export const brakeRemedies = (facts: Facts): readonly Piece[] => [
   { text: 'See the draw, the limit and why the clocks are low.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE` },
 ]
 /** The limit is the board's own setting. */
-export const limitRemedies = (facts: Facts): readonly Piece[] => [
-  { text: 'See the draw, the limit and the highest limit that the board allows.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE` },
-  { text: 'If it was lowered, raise it again up to "Max Power Limit"; else nothing is wrong.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
+export type PowerLimits = { readonly now?: number | undefined; readonly most?: number | undefined }
+export const limitRemedies = (facts: Facts, { now, most }: PowerLimits = {}): readonly Piece[] => [
+  most === undefined && {
+    text: 'See the draw, the limit and the highest limit that the board allows.',
+    command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE`,
+  },
+  now !== undefined && most !== undefined
+    ? now < most
+      ? {
+          text: `If it was lowered here, raise it again: the board allows up to ${most} W, with power and cooling for that. Else nothing is wrong.`,
+          command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl ${most}`,
+        }
+      : { text: 'Nothing is wrong: the limit is the highest that the board allows.' }
+    : { text: 'If it was lowered, raise it again up to "Max Power Limit"; else nothing is wrong.', command: `sudo nvidia-smi -i ${gpuOf(facts)} -pl <WATTS>` },
 ]
 const gpu = ({ message }: Seen): ReturnType<typeof known> => {
   const pci = /\b([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?)\b/.exec(message)?.[1]

@@ -4,7 +4,7 @@ import type { Severity } from '../../model/severity.ts'
 import type { Situation } from '../situation/situation.ts'
 import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
-import { continuation, processOf, together, wordsOf } from '../xid/message.ts'
+import { continuation, exceptionOf, processOf, together, wordsOf } from '../xid/message.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
 import { repairIn } from '../xid/repair.ts'
@@ -132,7 +132,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
   const cause = previous === undefined ? undefined : xidEntry(previous)
-  const words = wordsOf(rest)
+  const words = xid === 13 ? exceptionOf(wordsOf(rest), text, at) : wordsOf(rest)
   const repair = xid === 64 && words !== undefined ? repairIn(words) : undefined
   const link = xid !== 154 && earlier === undefined && linkFailed(around(text, at, 30, 0), facts.pci_bus_id)
   const lost = xid === 154 && xidsBefore(text, at, match[1]).includes(79)

@@ -35,7 +35,7 @@ export const vendorOfLine = (line: string): Vendor | undefined => vendor(line.re
 
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
 const WINDOWS =
-  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|WinError|\[DXGI\]|\bbuilt with MSVC\b|\(os error 1455\)|DefaultCPUAllocator: not enough memory|File "(?:\.{1,2}\\)?\w[\w.-]{0,60}\\\w|0x[cC]0000[0-9A-Fa-f]{3}\b|\b32212(?:25477|25501|25781|26505)\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|(?:[Pp]latform|[Ss]ystem|\bOS): ?[Ww]in|\.\.\\{1,2}(?:c10|aten|torch)\\|\\AppData\\|(?:^|[\s"'])~\\\w|Compiler: cl is not found|\bnvlddmkm\b|\bVIDEO_TDR_|\b[Bb]ugcheck|--windows-standalone-build|ComfyUI_windows_portable|python_embeded| \.\\tensorflow\/|[\s'"=](?:\.{1,2}\\)?\w[\w.-]{0,60}\\[\w.\\-]{1,120}\.(?:gguf|safetensors|onnx|exe)\b/
+  /(?:^|\n)PS [A-Z]:\\[^\n>]{0,120}>|(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|WinError|\[DXGI\]|\bbuilt with MSVC\b|\(os error 1455\)|DefaultCPUAllocator: not enough memory|File "(?:\.{1,2}\\)?\w[\w.-]{0,60}\\\w|0x[cC]0000[0-9A-Fa-f]{3}\b|\b32212(?:25477|25501|25781|26505)\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|(?:[Pp]latform|[Ss]ystem|\bOS): ?[Ww]in|\.\.\\{1,2}(?:c10|aten|torch)\\|\\AppData\\|(?:^|[\s"'])~\\\w|Compiler: cl is not found|\bnvlddmkm\b|\bVIDEO_TDR_|(?:Press any key|beliebige Taste|任意键继续|touche pour continuer|tecla para continuar|tasto per continuare)[^\n]{0,30}\. \. \.|\b[Bb]ugcheck|--windows-standalone-build|ComfyUI_windows_portable|python_embeded| \.\\tensorflow\/|[\s'"=](?:\.{1,2}\\)?\w[\w.-]{0,60}\\[\w.\\-]{1,120}\.(?:gguf|safetensors|onnx|exe)\b/
 /** Tried at every word, so only where one can be. */
 const DLL = /\b\w{1,60}\.dll\b/
 /** Only named: a text from WSL names Windows too. */

@@ -98,6 +98,8 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
 /** `tf-allocator-allocation-error` and the shared BFC allocator are XLA's own: they are no sign of TensorFlow. */
 const NOT_TENSORFLOW = /tf-allocator-allocation-error/g
 
+/** The Torch of Lua, which PyTorch has its name from. */
+const LUA_TORCH = /\bluajit: |\/torch\/install\/|\/torch\/extra\/c[un]/
 /** Each program is looked for when it is first asked for. */
 export type Programs = { readonly has: (program: Program) => boolean; readonly size: number }
 export function programs(text: string): Programs {
@@ -105,7 +107,8 @@ export function programs(text: string): Programs {
   let plain: string | undefined
   const has = (program: Program): boolean => {
     let found = known.get(program)
-    if (found === undefined) known.set(program, (found = PATTERNS[program].test((plain ??= text.replace(NOT_TENSORFLOW, '')))))
+    if (found === undefined)
+      known.set(program, (found = PATTERNS[program].test((plain ??= text.replace(NOT_TENSORFLOW, ''))) && !(program === 'pytorch' && LUA_TORCH.test(text))))
     return found
   }
   return {

@@ -14,7 +14,7 @@ const patterns = new Map<string, RegExp>()
 function patternOf(name: string): RegExp {
   let pattern = patterns.get(name)
   if (pattern === undefined)
-    patterns.set(name, (pattern = new RegExp(String.raw`(?:^|[\s,.('"${'`'}{;])(?:--)?${name.replaceAll(/[_-]/g, '[_-]')}${VALUE}`, 'gim')))
+    patterns.set(name, (pattern = new RegExp(String.raw`(?:^|(?<!/)[\s,.('"${'`'}{;])(?:--)?${name.replaceAll(/[_-]/g, '[_-]')}${VALUE}`, 'gim')))
   return pattern
 }
 

@@ -16,7 +16,7 @@ export type Versions = {
 const dotted = (digits: string): string => `${Number(digits.slice(0, -3))}.${Number(digits.slice(-3, -1))}`
 
 const DRIVER =
-  /(?:\bdriver_version\b[^\n]{0,80}\n(?:[^,\n]{1,60}, ){0,4}|Driver Version:?|driver version:?|Kernel Module(?: for x86_64)?|NVIDIA[- ]Linux-\w{1,10}-|nvidia-driver-) {0,4}(\d{3}\.\d{1,3}(?:\.\d{1,3})?)/
+  /(?:\bdriver_version\b[^\n]{0,80}\n(?:[^,\n]{1,60}, ){0,4}|Driver Version:?|driver version:?|Kernel Module(?: for x86_64)?|NVIDIA[- ]Linux-\w{1,10}-|nvidia-driver-|\blibcuda\.so\.(?=\d{3}\.)) {0,4}(\d{3}\.\d{1,3}(?:\.\d{1,3})?)/
 const SMI_CUDA = /CUDA Version: {0,2}(\d{1,2}\.\d)\b/
 const TOO_OLD = /found version (\d{4,5})\)/
 const TORCH =
@@ -67,6 +67,11 @@ const BRANCHES: readonly (readonly [branch: number, cuda: string])[] = [
 ]
 /** Newer than the list: not known. */
 const NEWEST_BRANCH = 594
+/** The oldest branch that runs a CUDA: from 11 on that of the first release of its major version. */
+export function branchFor(cuda: string): number | undefined {
+  const least = compareVersions(cuda, '11') >= 0 ? `${cuda.split('.')[0]}.0` : cuda
+  return BRANCHES.findLast(([, newest]) => compareVersions(newest, least) >= 0)?.[0]
+}
 export function cudaOf(driver: string): string | undefined {
   const branch = Number(driver.split('.')[0])
   return branch > NEWEST_BRANCH ? undefined : BRANCHES.find(([from]) => branch >= from)?.[1]

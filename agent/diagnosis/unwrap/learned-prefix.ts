@@ -46,6 +46,9 @@ function shared(all: readonly (readonly Token[])[]): readonly Token[] {
     // Where blanks differ in number, the longer ones are the line's own.
     tokens.push(first.shape === ' ' ? most.reduce((a, b) => (b.text.length < a.text.length ? b : a)) : first)
   }
+  // Of the driver's messages the beginning may be the same in all lines: it belongs to them.
+  const message = tokens.findIndex(({ text }) => text === 'NVRM')
+  if (message >= 0) tokens.length = message
   while (tokens.length > 0 && !CLOSES.test(tokens.at(-1)?.text ?? '')) tokens.pop()
   return tokens
 }

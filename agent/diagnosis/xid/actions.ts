@@ -1,7 +1,7 @@
 // What to do about an Xid, by the class of its action, for the GPU and the process that the line names.
 import type { Facts } from '../../model/facts.ts'
 import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, RESTART, theGpu } from '../faults/remedies/gpu.ts'
-import { ASLEEP, STAY_AWAKE } from '../faults/parts/pcie.ts'
+import { asleepFirst, STAY_AWAKE } from '../faults/parts/pcie.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { readSituation, type Situation } from '../situation/situation.ts'
@@ -65,7 +65,7 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
           resetGpu(facts),
         ],
   reboot: (facts, situation) => [
-    ASLEEP.test(situation.text) && STAY_AWAKE,
+    asleepFirst(situation.text) && STAY_AWAKE,
     ASKS_REPORT.test(situation.text)
       ? { text: 'Collect the crash dump for which the driver asks, before a reboot or an unloaded module loses it.', command: 'sudo nvidia-bug-report.sh' }
       : kernelLines(facts),

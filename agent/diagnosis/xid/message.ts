@@ -51,6 +51,16 @@ export function wordsOf(rest: string): string | undefined {
   return /[a-z]{4}/i.test(words.replace(/\b[0-9a-f]{8}\b/g, '')) ? words.slice(0, 200) : undefined
 }
 
+const WARP = /NVRM: Xid \(\S{4,24}\): 13, [^\n]{0,120}?\b((?:Graphics )?SM Warp Exception on \([^)\n]{4,60}\): [A-Z][\w ]{4,60}\w)/
+/** Of one exception the driver writes several lines: the one with registers (ESR) may come first, and those near it say what it was. */
+export const exceptionOf = (words: string | undefined, text: LogText, at: number): string | undefined =>
+  words !== undefined && words.startsWith('Graphics Exception: ESR')
+    ? (text
+        .slice(Math.max(0, at - 2), at + 3)
+        .map((line) => WARP.exec(line)?.[1])
+        .find((said) => said !== undefined) ?? words)
+    : words
+
 const UPTIME = /\[ {0,6}(\d{1,9})\.\d{1,6} ?\]/
 const CLOCK = /^(.{0,40}?\b)(\d\d):(\d\d):\d\d/
 const SOON_S = 120

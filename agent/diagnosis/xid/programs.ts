@@ -42,7 +42,8 @@ export const PROGRAMS: XidTable = {
   },
   32: {
     title: 'Commands arrived damaged',
-    meaning: 'The unit that fetches commands over PCIe found them broken. Points at the quality of the PCIe link more than at the program.',
+    meaning:
+      'The unit that fetches commands over PCIe found them broken (a corrupted push buffer). Points at the quality of the PCIe link more than at the program.',
     causes: ['bus', 'driver', 'program'],
     severity: 'warning',
     action: 'restart-program',

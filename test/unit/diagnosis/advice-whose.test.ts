@@ -98,7 +98,7 @@ test.each([
   [
     'how much NCCL was not given',
     "node7:101:150 [2] include/alloc.h:99 NCCL WARN Cuda failure 'out of memory'\nnode7:101:150 [2] include/alloc.h:105 NCCL WARN Failed to CUDA calloc 4194304 bytes",
-    /could not allocate its buffers \(4 MiB\): 'out of memory'/,
+    /could not allocate its buffers \(4 MiB\) on GPU 2 of node7: 'out of memory'/,
     /NCCL_DEBUG/,
   ],
   [

@@ -70,7 +70,7 @@ export const modelAccess: EndKind = {
   remedies: ({ situation, error }) => {
     const path = pathIn(error?.message)
     if (path !== undefined) return absent(path, situation)
-    if (/outgoing traffic has been disabled/.test(error?.message ?? ''))
+    if (/outgoing traffic has been disabled|offline mode is enabled/.test(error?.message ?? ''))
       return [
         {
           text: 'HF_HUB_OFFLINE is set, and the cache that it looks in does not have the files: fetch them once where the hub can be reached, into that same cache.',

@@ -76,6 +76,31 @@ const PEER = /gloo[^\n]{0,200}?\[?(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]{3,40})\]?:(
 
 /** ProcessGroupGloo.cpp: rank 0 waits for each other one, and says which did not come. */
 const BARRIER = /(?:Ranks? (\d[\d, ]{0,400}) failed to pass|successfully reached) monitoredBarrier(?:[^\n]{0,80}?from rank (\d{1,6}))?/
+/** Gloo's unbound_buffer.cc: the other rank is connected, and does not take part within the time limit. */
+const WAITED = /gloo[^\n]{0,160}Timed out waiting (\d{4,12})ms for (?:recv|send) operation to complete/
+const MINUTE = 60_000
+const SAVING = /save|checkpoint|state_dict/i
+/** The function of the job's own, or of its trainer, which called it. */
+const caller = ({ error }: EndTold): string | undefined =>
+  error?.frames.findLast(({ file, name }) => !/[\\/]torch[\\/]/.test(file) && name !== undefined && name !== '<module>')?.name
+function waitedFor(told: EndTold): string {
+  const limit = Number(WAITED.exec(told.error?.message ?? '')?.[1])
+  const within = caller(told)
+  return `${limit >= MINUTE ? `${Math.round(limit / MINUTE)} minutes` : `${Math.round(limit / 1000)} s`}${within === undefined ? '' : ` in ${within}`}`
+}
+function waitedInVain(told: EndTold): readonly Piece[] {
+  const saves = SAVING.test(caller(told) ?? '')
+  return [
+    {
+      text: 'Find the rank that did not come there: its own error came first, or it still works at something else. See what it does.',
+      command: 'py-spy dump --pid <PID>',
+    },
+    {
+      text: `If one only needs longer than the others${saves ? ' (here likely the one that gathers or writes the checkpoint)' : ''}: give init_process_group a longer timeout (timedelta(hours=2)).`,
+    },
+    { text: 'If it happens every time: all ranks must reach the same call. One within `if rank == 0:` that the others never make leaves them waiting.' },
+  ]
+}
 function absent(match: RegExpExecArray): string {
   const [, missing, asked] = match
   return missing !== undefined
@@ -132,9 +157,11 @@ export const networkError: EndKind = {
       ? 'This host does not have the address'
       : BARRIER.test(told.error?.message ?? '')
         ? 'A rank did not come to the barrier'
-        : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
-          ? 'The members of the job did not find each other'
-          : 'A connection failed',
+        : WAITED.test(told.error?.message ?? '')
+          ? 'A rank waited in vain for another'
+          : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
+            ? 'The members of the job did not find each other'
+            : 'A connection failed',
   verdict: (told) =>
     saying(
       told,
@@ -142,7 +169,9 @@ export const networkError: EndKind = {
         ? 'tried to listen on an address that this host does not have'
         : BARRIER.test(told.error?.message ?? '')
           ? 'waited at a barrier for the other ranks in vain'
-          : 'could not keep or make a connection',
+          : WAITED.test(told.error?.message ?? '')
+            ? `waited ${waitedFor(told)} for another rank in vain`
+            : 'could not keep or make a connection',
     ),
   remedies: (told) => {
     const here = notHere(told)
@@ -168,6 +197,8 @@ export const networkError: EndKind = {
         },
         { text: 'If one needs longer than the others (a download, loading weights): raise the timeout of that barrier or of init_process_group.' },
       ]
+    const waited = WAITED.exec(error?.message ?? '')
+    if (waited !== null) return waitedInVain(told)
     const mesh = /gloo[^\n]{0,60}connectFullMesh/i.test(error?.message ?? '')
     if (mesh)
       return [

@@ -64,11 +64,14 @@ function lastOf({ last, blocks }: Traceback): number {
   return Math.max(last, block.raised.at + (blank === -1 ? Math.min(block.tail.length, 3) : Math.min(blank, 12)))
 }
 
+/** anyio's word within itself that a stream has nothing yet: what follows it in the whole traceback is the error. */
+const INTERNAL = /^WouldBlock$/
 export function errorOf(traceback: Traceback, textOf: (line: number) => string): ErrorSign | SignalSign | undefined {
   const { blocks, pid, first, last } = traceback
   const rank = rankOf(traceback)
   const block = telling(blocks)
-  if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message))) return undefined
+  if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message)) || INTERNAL.test(block.raised?.name ?? ''))
+    return undefined
   // Julia on Windows: the line is a signal's.
   if (traceback.bare && block.raised?.message.startsWith('EXCEPTION_ACCESS_VIOLATION at ') === true) return undefined
   const frame = userFrame(blocks, block)

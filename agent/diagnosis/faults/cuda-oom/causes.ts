@@ -39,11 +39,11 @@ export type Judged = {
 /** Half of the last digit that was printed: amounts from 1 GiB on are rounded to 0.01 GiB. */
 const rounding = (bytes: number): number => (bytes >= GIB ? 0.005 * GIB : 0.005 * 2 ** 20)
 
-/** What PyTorch holds: allocated and cached. */
+/** What PyTorch holds: allocated and cached. What lies unused in private pools is printed beside, and counted in the first (CUDACachingAllocator.cpp). */
 function held(facts: Facts): number | undefined {
   if (facts.reserved_bytes !== undefined) return facts.reserved_bytes
   if (facts.allocated_bytes === undefined) return undefined
-  return facts.allocated_bytes + (facts.reserved_unallocated_bytes ?? 0) + (facts.private_pools_bytes ?? 0)
+  return facts.allocated_bytes + (facts.reserved_unallocated_bytes ?? 0)
 }
 
 /** Under WSL 2, and where the driver hides processes, PyTorch prints 0 bytes for its own: that is no figure. */
@@ -120,7 +120,8 @@ export function judgeCauses(facts: Facts): Judged {
   /** By how much the request would have fitted without it. */
   const spare = new Map<OomCause, number>()
 
-  if (allowed !== undefined && free !== undefined && free + rounding(free) >= requested && lackingOfLimit > 0) spare.set('fraction_cap', free - requested)
+  if (allowed !== undefined && free !== undefined && free + rounding(free) >= requested && lackingOfLimit + rounding(allowed) > 0)
+    spare.set('fraction_cap', free - requested)
   if (unallocated >= LEADS * limit && (unallocated >= requested || (lacking > 0 && unallocated >= lacking))) spare.set('fragmentation', unallocated - lacking)
   const pools = facts.private_pools_bytes ?? 0
   if (pools >= LEADS * limit && pools >= lacking) spare.set('private_pools', pools - lacking)
@@ -146,7 +147,8 @@ export const oomTitle = (gpu: number | undefined): string => `Out of GPU memory$
 /** `GPU 3` where its number is known. */
 export const gpuName = (gpu: number | undefined): string => (gpu === undefined ? 'the GPU' : `GPU ${gpu}`)
 
-const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+/** Held and in no tensor; older messages print only the sum. */
+export const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
 
 function neighboursSentence(facts: Facts, judged: Judged): string {
   const total = facts.total_bytes === undefined ? '' : ` of its ${gib(facts.total_bytes)}`

@@ -29,7 +29,7 @@ const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an
 const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts, situation: Situation): string =>
   asked === undefined && free === undefined
     ? 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.'
-    : `vLLM wants ${figure(asked)} of the ${sharesMemory(situation) ? 'memory' : 'card'}'s ${figure(total)} at its start, and only ${figure(free)} is free: ${restOf(situation, (total ?? 0) - (free ?? 0))}.`
+    : `vLLM wants ${asked === undefined ? 'more' : gib(asked)} of the ${sharesMemory(situation) ? 'memory' : 'card'}'s ${figure(total)} at its start, and only ${figure(free)} is free: ${restOf(situation, (total ?? 0) - (free ?? 0))}.`
 const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: Situation): string => {
   const fits = longestIn(situation.text)
   const length = /max seq len \((\d{3,9})\)/.exec(situation.text)?.[1]
@@ -58,6 +58,7 @@ export const cudaOomInference = memoryFamily(
     'failed to create context with model',
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
+    'Free memory on device cuda:',
     'KV cache is needed, which is larger than',
     'To serve at least one request with the model',
     'tokens that can be stored in KV cache',
@@ -100,7 +101,8 @@ export const cudaOomInference = memoryFamily(
       remedies: moreCache,
     },
     {
-      pattern: /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\) on startup is less than desired GPU memory utilization/,
+      pattern:
+        /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\)(?: on startup is less than desired GPU memory utilization|\s*(?:$|`))/,
       who: 'vLLM',
       facts: ([, device, free, total], message) =>
         known({

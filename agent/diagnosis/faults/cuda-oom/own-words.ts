@@ -25,6 +25,7 @@ export const cudaOomOwnWords = memoryFamily(
     'cuMemAlloc(): out of memory',
     'Not enough allocatable device memory for this attack',
     'CL_MEM_OBJECT_ALLOCATION_FAILURE',
+    'MemoryError: AutoBatch: ',
   ],
   [
     {
@@ -86,6 +87,19 @@ export const cudaOomOwnWords = memoryFamily(
       pattern: /FATAL ERROR: CUDA error [^\n]{3,160}?\s{1,3}on Pe \d{1,6} \(\S{1,80} device (\d{1,3})[^)\n]{0,40}\): out of memory/,
       who: 'NAMD',
       facts: ([, gpu]) => known({ gpu_index: Number(gpu) }),
+    },
+    {
+      // ultralytics/utils/autobatch.py: a MemoryError of Python that speaks of the GPU.
+      pattern: /MemoryError: AutoBatch: every candidate batch size failed to profile[^]{0,240}?With ([\d.]{1,8})G free CUDA:(\d{1,3})/,
+      who: 'AutoBatch',
+      verdict: ({ free_bytes: free }) =>
+        `No batch size that AutoBatch tried ran on the GPU, not even 1, with ${gib(free ?? 0)} free: mostly too little memory; the lines above give the error of each size.`,
+      facts: ([, free, gpu]) => known({ free_bytes: bytesOf(free, 'GiB'), gpu_index: Number(gpu) }),
+      remedies: (situation) => [
+        whoHolds(situation),
+        { text: 'Use smaller images (imgsz=) or a smaller model of the family (n or s).' },
+        { text: 'Or name the batch in place of batch=-1, if the errors above are not about memory.', command: 'batch=1' },
+      ],
     },
     {
       // theano/sandbox/cuda/cuda_ndarray.cu: a MemoryError of Python that speaks of the GPU.

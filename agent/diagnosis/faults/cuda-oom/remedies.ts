@@ -8,7 +8,7 @@ import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../remedies/environment.ts'
 import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
-import { IMPOSSIBLE, type Judged } from './causes.ts'
+import { cachedOf, IMPOSSIBLE, type Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
@@ -34,7 +34,7 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
   const expandable = generation === 'current' && growable(situation)
   const conf = `${settingOf(situation.settings, 'PYTORCH_CUDA_ALLOC_CONF') ?? ''}${settingOf(situation.settings, 'PYTORCH_ALLOC_CONF') ?? ''}`
   const inForce = /expandable_segments:?True/.test(conf)
-  const cached = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
+  const cached = cachedOf(facts)
   return [
     expandable &&
       !inForce && {
@@ -195,7 +195,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
 
 /** Below this share of the card cached memory is no cause, but joined, and with what is free, it may still be enough. */
 function cachedHelps(facts: Facts, judged: Judged): boolean {
-  const cached = facts.reserved_unallocated_bytes ?? 0
+  const cached = cachedOf(facts)
   return (
     !judged.causes.includes('fragmentation') &&
     !judged.enoughWasFree &&

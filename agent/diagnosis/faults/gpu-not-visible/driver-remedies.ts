@@ -26,11 +26,24 @@ export const WSL: readonly Piece[] = [
 
 /** The column of nvidia-smi's table on Windows. "CUDA on WSL" of NVIDIA: none of TCC is supported. */
 export const TCC = /^\|\s{1,4}\d{1,3} {1,3}\S[^|\n]{2,40}? TCC {1,6}\|/m
+/** Installed in the distribution by hand. */
+const INSTALLED =
+  /\bapt(?:-get)? (?:-y )?install (?:-y )?[^\n]{0,120}?\b((?:nvidia-(?:utils|driver|headless|compute-utils)|libnvidia-\w{2,20})-\d{3}[\w-]{0,20})/
+const takenIn = ({ text }: Situation): Piece => {
+  const name = INSTALLED.exec(text)?.[1]
+  return (
+    name !== undefined && {
+      text: `Remove ${name} from the distribution: its files hide those of the Windows driver in /usr/lib/wsl/lib.`,
+      command: `sudo apt-get remove ${name} && /usr/lib/wsl/lib/nvidia-smi`,
+    }
+  )
+}
 export const blocked = ({ situation }: Matched): readonly Piece[] => [
   TCC.test(situation().text) && {
     text: 'In Windows, as administrator: switch the GPU from TCC to WDDM or MCDM (nvidia-smi -dm), whichever its driver offers, then restart Windows. See which is set.',
     command: 'nvidia-smi --query-gpu=name,driver_model.current,driver_model.pending --format=csv',
   },
+  takenIn(situation()),
   WSL,
 ]
 
@@ -191,7 +204,13 @@ export function noneShown(matched: Matched): readonly Piece[] {
   ]
 }
 
+const NO_FABRIC_MANAGER =
+  /nvidia-fabricmanager\.service could not be found|Unit nvidia-fabricmanager\.service not found|nv-fabricmanager: (?:command )?not found/
 export const fabric = ({ situation }: Matched): readonly Piece[] => [
+  NO_FABRIC_MANAGER.test(situation().text) && {
+    text: `It is not installed here. Install it in exactly the release of the driver${situation().versions.driver === undefined ? '' : ` (${situation().versions.driver})`}; its package for Ubuntu has the branch of the driver in its name.`,
+    command: `sudo apt-get install -y nvidia-fabricmanager-${situation().versions.driver?.split('.')[0] ?? '<BRANCH>'}`,
+  },
   {
     text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',
     command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager',

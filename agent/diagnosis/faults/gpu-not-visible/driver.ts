@@ -289,6 +289,9 @@ export const driverRules: readonly Rule[] = [
     ],
     facts: ({ match }: Seen) => known({ path: match[1] }),
     // Of slurm-gres.
-    unless: (seen) => isListing(seen) || lacksOptionalFile(seen) || / gres\.conf file \//.test(seen.message),
+    unless: (seen) =>
+      isListing(seen) ||
+      lacksOptionalFile(seen) ||
+      / gres\.conf file \/|nvidia-container-cli: mount error/.test(`${seen.text[seen.at - 1] ?? ''} ${seen.message}`),
   },
 ]

@@ -1,6 +1,7 @@
 // What to do when an engine cannot give a GPU: the toolkit, its hook, CDI.
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
+import { refusal } from './toolkit-refusals.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
 import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, UPDATE_WSL_ONLY, WSL } from './driver-remedies.ts'
@@ -160,56 +161,6 @@ const ENGINE: Piece = {
   text: "If nvidia-smi works on the host, see which engine it is: Docker from a snap, and Docker Desktop for Linux, do not see the host's libraries.",
   command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
 }
-/** Refusals with one known reason. */
-const REFUSALS: readonly { readonly pattern: RegExp; readonly says: string; readonly remedies: readonly Piece[] }[] = [
-  {
-    pattern: /cgroup subsystem devices not found/,
-    says: ' The host has cgroup v2, which this toolkit is too old for.',
-    remedies: [
-      {
-        text: 'Update the NVIDIA Container Toolkit: libnvidia-container knows cgroup v2 from 1.8 on.',
-        command: 'nvidia-container-cli --version; stat -fc %T /sys/fs/cgroup',
-      },
-    ],
-  },
-  {
-    pattern: /BPF_CGROUP_DEVICE\) failed: operation not permitted|devices\.allow: permission denied|bpf_prog_query.{0,60}not permitted/,
-    says: ' It may not set device rules of cgroups: the engine runs rootless or in an LXC container.',
-    remedies: [
-      {
-        text: 'Only there: let the toolkit leave cgroups alone. Rootless Docker also needs its runtime entered for the user.',
-        command: 'sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place',
-      },
-      { text: 'In LXC, also let the host pass the device files of the GPU into the LXC container.', command: 'ls -l /dev/nvidia*' },
-    ],
-  },
-  {
-    // libnvidia-container #176: filters that the kernel has hardened cannot be read back; #209: no permission to load any.
-    pattern: /unable to (?:generate|create) new device filters? program/,
-    says: ' It could not extend the device filter (eBPF) that the engine had set for the container: the kernel hides hardened filters (net.core.bpf_jit_harden), or does not let it load one.',
-    remedies: [
-      {
-        text: 'See whether hardening is on (1 or 2): with 0 the filter can be read. It weakens a protection of the kernel for all programs.',
-        command: 'sysctl net.core.bpf_jit_harden; uname -r',
-      },
-      {
-        text: 'Or let the engine make the devices known itself, by CDI: then the toolkit touches no filter.',
-        command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && docker run --device nvidia.com/gpu=all <IMAGE>',
-      },
-      { text: 'Update the NVIDIA Container Toolkit.', command: 'nvidia-container-cli --version' },
-    ],
-  },
-  {
-    pattern: /file creation failed: [^\n]{1,200}: file exists/,
-    says: " The image brings a file of the driver itself, where the toolkit wants to mount the host's.",
-    remedies: [
-      {
-        text: "Take the driver's libraries out of the image (packages libnvidia-* and nvidia-*, files libcuda.so and libnvidia-*): it was built or committed with the driver in it.",
-      },
-    ],
-  },
-]
-export const refusal = (message: string) => REFUSALS.find(({ pattern }) => pattern.test(message))
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = NO_LIBRARY.test(message)

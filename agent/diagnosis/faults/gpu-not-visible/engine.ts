@@ -3,7 +3,14 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, refusal, toolkit, withoutNvidia, withoutTool } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, toolkit, withoutNvidia, withoutTool } from './engine-remedies.ts'
+import { refusal } from './toolkit-refusals.ts'
+
+/** The device plugin got NVML, which found no GPU: without one it says so first. */
+const countsNone = (text: string): boolean =>
+  /No devices found\. Waiting indefinitely/.test(text) &&
+  /Loading NVML|found NVML library/.test(text) &&
+  !/could not load NVML|non-NVML|to initialize NVML|[Ii]ncompatible/.test(text)
 
 export const LITERALS = [
   'could not select device driver',
@@ -137,7 +144,12 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match, situation }) =>
-      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${
+        (match[1] ?? '')
+          .replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '')
+          .replace(/[\s"]{1,12}$/, '')
+          .trim() || 'no reason given'
+      }), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },
@@ -243,9 +255,20 @@ export const engineRules: readonly Rule[] = [
       /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
     severity: 'critical',
     title: 'The device plugin finds no GPU',
-    verdict: 'The Kubernetes device plugin cannot load NVML on this node, so the node offers no GPUs.',
+    verdict: ({ situation }) =>
+      countsNone(situation().text)
+        ? 'The Kubernetes device plugin loaded NVML on this node, and that counted no GPU, so the node offers none. The plugin looks only once, at its start: mostly it came before the driver was ready, as after a reboot.'
+        : 'The Kubernetes device plugin cannot load NVML on this node, so the node offers no GPUs.',
     remedies: ({ situation }) => {
       const { text } = situation()
+      if (countsNone(text))
+        return [
+          { text: 'See on that node which GPUs the driver shows now.', command: "nvidia-smi -L; sudo dmesg | grep -iE 'NVRM|Xid' | tail" },
+          {
+            text: "If it shows them: recreate the plugin's pod there, so that it looks again. Running work is not stopped.",
+            command: 'kubectl get pods -A -o wide | grep -i device-plugin; kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
+          },
+        ]
       const check = { text: 'Check that the driver works on the node.', command: 'nvidia-smi' }
       if (/\b(?:k3s|rke2)\b/i.test(text))
         return [

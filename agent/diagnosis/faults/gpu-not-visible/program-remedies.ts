@@ -212,6 +212,14 @@ export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undef
 /** The job or process asks for a number that it does not have. */
 /** What the process was given, not what the host has. */
 export const ONE_INSTANCE = /(?:CUDA|NVIDIA)_VISIBLE_DEVICES\b[^\n]{0,4}\s{0,4}=?["']?MIG-|CUDA_VISIBLE_DEVICES\s{1,4}MIG-/
+/** Where the command shows both. */
+function counts(text: string): string {
+  const shown = /\bCUDA_VISIBLE_DEVICES=["']?(\d{1,2}(?:,\d{1,2}){0,15})["']?[\s;]/.exec(text)?.[1]?.split(',').length
+  const ranks = Number(/--?n(?:proc|um)[-_](?:per[-_]node|processes)[= ](\d{1,3})\b/.exec(text)?.[1])
+  return shown === undefined || !(ranks > shown) ? '' : `: the command starts ${ranks}, and CUDA_VISIBLE_DEVICES shows ${shown}`
+}
+/** Each task gets GPUs of its own, and counts them from 0. */
+const BOUND = /--accel-bind=\w{0,3}g|--gpu-bind|--gpus-per-task|--ntasks-per-node=(?!1\b)\d/
 export const ordinal = (matched: Matched): readonly Piece[] => {
   const { text } = matched.situation()
   if (ONE_INSTANCE.test(text))
@@ -233,8 +241,13 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     {
       text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES, and of MIG instances a process sees only one.`,
     },
+    matched.situation().programs.has('slurm') &&
+      BOUND.test(text) && {
+        text: 'Where srun gives each task GPUs of its own (--gpus-per-task, --gpu-bind, --accel-bind=g), a task sees its GPU as number 0, whatever its local rank is: leave that out, or use number 0 in each.',
+        command: 'srun bash -c \'echo "task $SLURM_LOCALID: $CUDA_VISIBLE_DEVICES"; nvidia-smi -L\'',
+      },
     (matched.situation().distributed || /local_rank|\baccelerate\b/.test(text)) && {
-      text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',
+      text: `Start no more ranks on a node than it has GPUs${counts(text)} (torchrun --nproc_per_node, accelerate launch --num_processes).`,
     },
     { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
     SEE_VISIBLE,

@@ -2,9 +2,9 @@
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 
-/** It was asked for, in the words of any engine; or the pod is to install the driver. */
+/** It was asked for, in the words of any engine or of Slurm; or the pod is to install the driver. */
 const ASKED =
-  /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia|\b(?:singularity|apptainer)\b[^\n]{0,80} --(?:nv|nvccli|rocm)\b/
+  /nvidia-driver-daemonset|--gpus(?:-per-\w{4,6})?[ =]|--gres[ =]gpu|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia|\b(?:singularity|apptainer)\b[^\n]{0,80} --(?:nv|nvccli|rocm)\b/
 
 export const SEE_VISIBLE: Piece = {
   text: 'See what the program may see: an empty or wrong value hides all GPUs.',
@@ -53,8 +53,9 @@ export function requestGpu(situation: Situation): Piece {
     }
   if (programs.has('slurm'))
     return {
-      text: `In Slurm: request a GPU for the job${/AllocTRES[^]{0,400}billing=(?![^\n]{0,160}gres\/gpu)/.test(text) ? ' (it was given none: AllocTRES has no gres/gpu)' : ''}.`,
-      command: 'sbatch --gpus=1 <SCRIPT>',
+      text: `In Slurm: request a GPU for the job${/AllocTRES[^]{0,400}billing=(?![^\n]{0,160}gres\/gpu)/.test(text) ? ' (it was given none: AllocTRES has no gres/gpu)' : /\bNoDevFiles\b/.test(text) ? ' (it was given none: CUDA_VISIBLE_DEVICES is NoDevFiles)' : ''}.`,
+      command:
+        /^[^\n]{0,80}[$#%>] ?srun -[^\n]{0,200}--pty/m.test(text) && !/\bsbatch\b|#SBATCH/.test(text) ? 'srun --gpus=1 --pty bash' : 'sbatch --gpus=1 <SCRIPT>',
     }
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }

@@ -23,9 +23,15 @@ export function slurmRemedies(job: string | undefined, text: string, limitBytes?
   const [, amount, unit = ''] = ASKED.exec(text) ?? []
   const limit = limitBytes === undefined ? undefined : Math.round(limitBytes / 2 ** 30)
   const now = amount === undefined || amount === '0' ? (limit === undefined || limit < 1 ? undefined : `${limit}G`) : `${amount}${unit.toUpperCase()}`
+  // Without a unit Slurm counts in megabytes.
+  const meant = unit === '' && amount !== undefined && Number(amount) > 0 && Number(amount) < 1024 ? `${amount}G` : undefined
   return [
+    meant !== undefined && {
+      text: `--mem=${amount} is ${amount} MB, since Slurm counts in megabytes where no unit stands: write ${meant}.`,
+      command: `sbatch --mem=${meant} <SCRIPT>`,
+    },
     { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },
-    {
+    meant === undefined && {
       text: `Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu${now === undefined ? '' : ` (now --mem=${now}; the command doubles it)`}.`,
       command: `sbatch --mem=${now === undefined ? '<SIZE>' : now.replace(/\d+/, (size) => String(2 * Number(size)))} <SCRIPT>`,
     },
@@ -37,6 +43,13 @@ function ownerOf(pod: string | undefined): string {
   const deployment = /^(.{1,60})-[0-9a-f]{6,10}-[a-z0-9]{5}$/.exec(pod ?? '')?.[1]
   const set = /^(.{1,60})-\d{1,4}$/.exec(pod ?? '')?.[1]
   return deployment !== undefined ? `deployment ${deployment}` : set !== undefined ? `statefulset ${set}` : 'deployment <DEPLOYMENT>'
+}
+
+/** `docker run --memory=16g`, as the text shows it. */
+const GIVEN = /\b(?:docker|podman) run [^\n]{0,600}?(?:--memory|-m)[= ](\d{1,6})([bkmg]?)\b/i
+export function givenLimit({ text }: Situation): number | undefined {
+  const [, amount, unit = ''] = GIVEN.exec(text) ?? []
+  return amount === undefined ? undefined : Number(amount) * 1024 ** 'bkmg'.indexOf(unit === '' ? 'b' : unit.toLowerCase())
 }
 
 /** Where the limit that was reached is set. `group`: the cgroup, where the kernel names it. */

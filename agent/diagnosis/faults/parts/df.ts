@@ -1,7 +1,8 @@
 // What a table of `df -h` in a text says of the file systems: which is full, or that none of those is.
 import type { Piece } from '../remedies/plan.ts'
 
-const ROW = /^\S{1,80}\s{1,40}([\d.]{1,8}[KMGTP])i?\s{1,20}[\d.]{1,8}[KMGTP]?i?\s{1,20}(-?[\d.]{1,8}[KMGTP]?)i?\s{1,20}(\d{1,3})%\s{1,10}(\/\S{0,100})[ \t]*$/gm
+const ROW =
+  /^(?:[#>] {1,6})?\S{1,80}\s{1,40}([\d.]{1,8}[KMGTP])i?\s{1,20}[\d.]{1,8}[KMGTP]?i?\s{1,20}(-?[\d.]{1,8}[KMGTP]?)i?\s{1,20}(\d{1,3})%\s{1,10}(\/\S{0,100})[ \t]*$/gm
 /** Pieces of the system that are full, or tiny, by their nature. */
 const SYSTEM = /^\/(?:snap|boot|sys|proc|dev|run)(?:\/|$)/
 const FULL = 98

@@ -8,6 +8,7 @@ import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import { forOlderDriver } from './older-driver.ts'
 import type { Piece } from './plan.ts'
+import { tensorflowFor } from './tensorflow-release.ts'
 import { completeTorch, OF_TORCH, TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
@@ -140,8 +141,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     ]
   // Its other notices name what else is not there.
   const others = (besides(seen).match(/\blib\w+\.so[.\d]*/g) ?? []).map((one) => ` and ${one}`).join('')
+  const release = tensorflowFor(situation.text, file)
   if (programs.has('tensorflow'))
     return [
+      release !== undefined && {
+        text: `CUDA ${release.cuda} is what is installed here, and this TensorFlow was built for CUDA ${file.cuda}: take a release for CUDA ${release.cuda} (${release.names}), where your Python has one.`,
+      },
       compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 && {
         text: `This TensorFlow was built for ${which}. Releases from 2.14 on (Python 3.9 and newer) bring their CUDA libraries along: install one of them.`,
         command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
@@ -214,7 +219,9 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         ? {
             text: `Only development packages (in images: those ending in -devel) have ${name} without a number. Install that of the version that the program was built for, or make a link of this name beside the numbered library.`,
           }
-        : { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
+        : {
+            text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages${loads === 'What loads it' ? '' : `: ${loads} was linked with it`}; the number behind the name must match.`,
+          }
       : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
     pip !== undefined &&
       !python &&

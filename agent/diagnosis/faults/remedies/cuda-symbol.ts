@@ -56,8 +56,15 @@ export function symbolRemedies({ name, stem, symbol }: SymbolOwner, seen: Seen):
     ]
   const major = /[_.]so\.(1[123])\b/.exec(seen.message)?.[1] ?? /_(1[123])_\d{1,2}$/.exec(symbol)?.[1]
   const pip = inPythonText(situation, situation.text) && stem !== 'cudnn' && major !== '13' ? `nvidia-${stem}-cu${major ?? '12'}` : undefined
+  const both = [...situation.text.matchAll(new RegExp(`^nvidia-${stem}-(cu1\\d) {1,40}(\\d[\\d.]{1,12})`, 'gm'))].map(
+    ([, cuda, version]) => `nvidia-${stem}-${cuda} ${version}`,
+  )
   return [
-    {
+    both.length > 1 && {
+      text: `pip holds ${both.join(' and ')}, which install into one folder, so one overwrites the other: remove both, and install PyTorch again, which brings the one that it needs.`,
+      command: `pip uninstall -y ${both.map((one) => one.split(' ')[0]).join(' ')} && ${pipInstall(situation, 'torch', '--force-reinstall')}`,
+    },
+    both.length <= 1 && {
       text:
         found === undefined
           ? `Most likely an older ${name} comes first: take folders of other CUDA installations out of LD_LIBRARY_PATH, and try again.`

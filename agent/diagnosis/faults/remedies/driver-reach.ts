@@ -11,10 +11,12 @@ export const shown = ({ versions: { driver, driverCuda } }: Situation): string =
 export const dotted = (found: string | undefined): string =>
   found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
 /** Of the toolkit or the image that the log shows. */
-const TOOLKIT = /nvidia\/cuda:(\d{1,2}\.\d)|release (\d{1,2}\.\d), V\d/
+const TOOLKIT = /nvidia\/cuda:(\d{1,2}\.\d)|release (\d{1,2}\.\d), V\d|\blibcudart\.so\.(\d{1,2}\.\d)(?=[\d.]{0,6} \(libc6)/
+export const needsCuda = ({ text, versions: { cuda } }: Situation): string | undefined => cuda ?? group(TOOLKIT.exec(text))
 /** The program's CUDA, where the driver is new enough for it: from 11 on any release of the major version is. */
-export function runsOn({ text, versions: { cuda, driverCuda } }: Situation): string | undefined {
-  const needs = cuda ?? group(TOOLKIT.exec(text))
+export function runsOn(situation: Situation): string | undefined {
+  const { driverCuda } = situation.versions
+  const needs = needsCuda(situation)
   if (needs === undefined || driverCuda === undefined) return undefined
   const isEnough =
     compareVersions(driverCuda, needs) >= 0 || (compareVersions(needs, '11') >= 0 && compareVersions(driverCuda, needs.split('.')[0] ?? needs) >= 0)

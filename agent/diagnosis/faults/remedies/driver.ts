@@ -1,5 +1,6 @@
 // A driver that is older than the CUDA of the program: update the one, or take a build for the other.
-import { compareVersions } from '../../situation/versions.ts'
+import { branchFor, compareVersions } from '../../situation/versions.ts'
+import { needsCuda } from './driver-reach.ts'
 import type { Matched } from '../parts/rules.ts'
 import { dockerRun } from './docker-run.ts'
 import { torchWheel, wheelFor } from './packages.ts'
@@ -42,7 +43,13 @@ function newerDriver(at: Situation): string {
   if (at.hosted || SERVICE.test(at.text)) return 'In Colab or Kaggle the driver cannot be updated: start a new runtime, and use the PyTorch that it brings.'
   if (at.programs.has('slurm') && !/\bsudo\b|\bslurmd\b/.test(at.text)) return `Ask the administrators for a newer driver on that node: ${why}.`
   if (at.system === 'wsl') return `Update the NVIDIA driver in Windows (WSL takes it from there, and must have none of Linux): ${why}.`
-  return `Update the NVIDIA driver${at.system === 'windows' ? ', then restart Windows' : ' of the host, then reboot'}: ${why}.`
+  const needs = at.system === 'windows' ? undefined : needsCuda(at)
+  const branch = needs === undefined ? undefined : branchFor(needs)
+  const to =
+    branch === undefined || (driverCuda !== undefined && compareVersions(driverCuda, needs ?? '') >= 0)
+      ? ''
+      : ` to release ${branch} or newer, for CUDA ${needs}`
+  return `Update the NVIDIA driver${at.system === 'windows' ? ', then restart Windows' : ` of the host${to}, then reboot`}: ${why}.`
 }
 
 export function driverOld({ situation }: Matched): readonly Piece[] {

@@ -6,8 +6,14 @@ const row = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}\\s{1,40}\\d{1,6}\\s{1,40}\\d{1,6}\\s{1,40}\\S{1,12}\\s{1,40}(\\S{1,12})`, 'm').exec(text)?.[1]
 
 export function imageStore(text: string, desktop: boolean): readonly Piece[] {
+  // Docker's documentation of the devicemapper storage driver: the file system of each image and container has one size, 10 GB by default.
+  const base = /Storage Driver: devicemapper[^]{0,400}?Base Device Size: ([\d.]{1,8}) ?GB/.exec(text)?.[1]
   const [images, cache] = [row(text, 'Images'), row(text, 'Build Cache')]
   return [
+    base !== undefined && {
+      text: `The storage driver devicemapper gives each image and container ${base} GB, whatever the disk has: change to overlay2 ("storage-driver" in /etc/docker/daemon.json; images must be pulled again), or raise dm.basesize.`,
+      command: 'docker info | grep -E "Storage Driver|Base Device Size"',
+    },
     images !== undefined
       ? !desktop && { text: "See how full the file system of Docker's data root is.", command: 'df -h /var/lib/docker' }
       : desktop

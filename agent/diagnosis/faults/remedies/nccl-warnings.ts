@@ -204,6 +204,16 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    /NET\/IB ?: No device found|Failed to open (?:IB|the IB) device/,
+    'NCCL found no InfiniBand device',
+    'NCCL found no InfiniBand or RoCE device here; without one it uses sockets, which are slower.',
+    (matched) => [
+      step('See whether this host, or the container, has one.', 'ibv_devinfo; ls /dev/infiniband'),
+      step('In a container: pass the devices, and let it lock memory.', 'docker run --device=/dev/infiniband --ulimit memlock=-1 <IMAGE>'),
+      step('Where there is none: let NCCL not look for one.', set(matched, { NCCL_IB_DISABLE: '1' })),
+    ],
+  ],
+  [
     /Comm \S{1,20} is in abort state|communicator was revoked|Attempt to use communicator before the previous operation/,
     'NCCL was used after an abort',
     'The communicator was aborted before: another error came first.',

@@ -49,7 +49,7 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   {
     name: 'private pools',
-    text: 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which 500.00 MiB is free. Including non-PyTorch memory, this process has 39.40 GiB memory in use. Of the allocated memory 30.00 GiB is allocated by PyTorch, with 8.50 GiB allocated in private pools (e.g., CUDA Graphs), and 200.00 MiB is reserved by PyTorch but unallocated.',
+    text: 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which 500.00 MiB is free. Including non-PyTorch memory, this process has 39.40 GiB memory in use. Of the allocated memory 38.50 GiB is allocated by PyTorch, with 8.50 GiB allocated in private pools (e.g., CUDA Graphs), and 200.00 MiB is reserved by PyTorch but unallocated.',
     kinds: one,
     facts: { causes: ['private_pools'] },
   },

@@ -26,13 +26,14 @@ function ofRunner(text: string): number | undefined {
   const [, requests, all] = /\bParallel:(\d{1,3}) [^\n]{0,80}\bKvSize:(\d{3,9})\b/.exec(text) ?? []
   return all === undefined ? undefined : Number(all) / Math.max(1, Number(requests))
 }
+const contextNow = (situation: Situation): number | undefined =>
+  numberSet(situation.settings, 'n_ctx') ??
+  numberSet(situation.settings, 'ctx_size') ??
+  numberSet(situation.settings, 'num_ctx') ??
+  shortOption(situation.text, 'c') ??
+  ofRunner(situation.text)
 function context(situation: Situation): string | undefined {
-  const now =
-    numberSet(situation.settings, 'n_ctx') ??
-    numberSet(situation.settings, 'ctx_size') ??
-    numberSet(situation.settings, 'num_ctx') ??
-    shortOption(situation.text, 'c') ??
-    ofRunner(situation.text)
+  const now = contextNow(situation)
   return now === undefined || now < 1_024 ? undefined : String(Math.floor(now / 2 / 256) * 256)
 }
 
@@ -84,12 +85,15 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
   const layers = all === undefined ? (onGpu === undefined || onGpu >= 99 ? undefined : onGpu) : Math.min(onGpu ?? Infinity, Number(all))
   const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : BARE_FLASH.test(situation.text) ? ' -fa' : ' --flash-attn on'
   const small = /--cache-type-k q[48]|-ctk q[48]/.test(situation.text)
-  const shorter = option(
-    situation,
-    `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.`,
-    `--ctx-size ${half ?? '<TOKENS>'}`,
-    'n_ctx',
-  )
+  // It is short already.
+  const shorter: Piece =
+    (contextNow(situation) ?? Infinity) >= 1_024 &&
+    option(
+      situation,
+      `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.`,
+      `--ctx-size ${half ?? '<TOKENS>'}`,
+      'n_ctx',
+    )
   const smallerBatch = option(
     situation,
     `Make the compute buffers smaller: a smaller physical batch${flash === '' ? '' : ', and flash attention (on, where the GPU supports it)'}.`,
@@ -140,7 +144,9 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
   switch (buffer) {
     case 'compute':
       // No number of layers makes room for a buffer that no card can hold.
-      return asked > IMPOSSIBLE ? [smallerBatch, shorter, onePipeline] : [split, shorter, smallerBatch, onePipeline, fewerLayers]
+      return asked > IMPOSSIBLE
+        ? [smallerBatch, shorter, onePipeline]
+        : [split, shorter, smallerBatch, onePipeline, fewerLayers, /\bF(?:32|16)\b/.test(situation.text) && smaller]
     case 'cache':
       return [split, shorter, cache, fewerLayers]
     case 'model':

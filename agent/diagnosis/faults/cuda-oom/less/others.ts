@@ -7,7 +7,7 @@ import { whoHolds } from '../../remedies/gpu.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
+import { evaluates, evaluatesAlone, inEvaluation, largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
 
 const size = (megabytes: string | undefined): string => gib(Number(megabytes) * 2 ** 20)
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
@@ -36,11 +36,13 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
     command: `${start} --reserve-vram 1.0`,
   }
   const decode: Piece = DECODES.test(situation.text) && {
-    text: /VAEDecodeTiled|retrying with tiled/.test(situation.text)
+    text: /VAEDecodeTiled|retrying with tiled|\bin decode_tiled_?/.test(situation.text)
       ? 'It failed in the VAE decode, in tiles already: give the node "VAE Decode (Tiled)" smaller tiles (tile_size; for a video temporal_size too), or run the VAE on the CPU (--cpu-vae, slow).'
       : 'It failed in the VAE decode: use the node "VAE Decode (Tiled)" in place of "VAE Decode", for a video with a smaller temporal_size too.',
   }
-  const smaller: Piece = { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' }
+  const smaller: Piece = {
+    text: `Use a smaller resolution, batch or number of frames, ${decode === false ? 'a tiled VAE decode, ' : ''}or an fp8 or GGUF version of the model.`,
+  }
   // Comfy-Org/ComfyUI#10662, #11597: the system refuses to lock host memory, and CUDA has the same words for that.
   const pinned: Piece = /\bPin error\.|CUDA error: out of memory/.test(situation.text) &&
     !situation.text.includes('--disable-pinned-memory') && {
@@ -61,7 +63,7 @@ export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
       text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
     },
   {
-    text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+    text: `${/\bdecode_first_stage\b/.test(text) ? 'It failed in the VAE decode, which grows with the area of the image (the extension Tiled VAE does it in tiles). ' : ''}Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
 ]
 /** huggingface.co/docs/diffusers, "Reduce memory usage". */
@@ -190,9 +192,11 @@ function smallerBatch({ settings }: Situation): Piece {
 const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
 /** Unsloth and LLaMA-Factory (disable_gradient_checkpointing: false) recompute by default. */
 const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
-const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+const HALF =
+  /unsloth|--(?:fp16|bf16|(?:use[-_])?amp)\b|\bwith (?:torch\.)?(?:cuda\.)?(?:amp\.)?autocast\(|\b(?:fp16|bf16|use_amp)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
 /** Trainers of image models, which have no sequences. */
-const IMAGES = /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet/i
+const IMAGES =
+  /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet|\bimagenet\b|\bcoco\b|[\\/]images\b|--(?:imgsz|img[-_]size|image[-_]size)\b|\bresnet\d/i
 /** sd-scripts: train_network.py trains a LoRA; its options. */
 const KOHYA_LORA = /train_network\.py/
 /** FLUX.1 and SD3 have no U-Net: docs of flux_train_network.py. */
@@ -200,14 +204,16 @@ const KOHYA_DIT = /\bflux_train_network\.py/
 const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
-export const lessInTraining = (situation: Situation): readonly Piece[] => [
+export const lessInTraining = (situation: Situation): readonly Piece[] => (evaluatesAlone(situation) ? inEvaluation(situation) : whileTraining(situation))
+const whileTraining = (situation: Situation): readonly Piece[] => [
   ...phasePieces(situation),
-  !validates(situation) && smallerBatch(situation),
-  !validates(situation) && {
-    text: inForce(situation.text, CHECKPOINTS)
-      ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or ${IMAGES.test(situation.text) ? 'smaller images' : 'shorter sequences'}.`
-      : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or ${IMAGES.test(situation.text) ? 'use smaller images' : 'shorten the sequences'}.`,
-  },
+  !validates(situation) && !evaluates(situation) && smallerBatch(situation),
+  !validates(situation) &&
+    !evaluates(situation) && {
+      text: inForce(situation.text, CHECKPOINTS)
+        ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or ${IMAGES.test(situation.text) ? 'smaller images' : 'shorter sequences'}.`
+        : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or ${IMAGES.test(situation.text) ? 'use smaller images' : 'shorten the sequences'}.`,
+    },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? inForce(situation.text, OFFLOADS)
       ? { text: 'ZeRO 3 with offloading is already in use: shorten the sequences to reduce activation memory, or use more GPUs.' }

@@ -6,6 +6,13 @@ import type { Piece } from '../../remedies/plan.ts'
 const GATHERS =
   /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
 const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|torch_pad_and_concatenate|pad_across_processes|gather_for_metrics)\b/
+/** Of Transformers' Trainer and of those built on it. */
+const PREDICTS = /\btrainer\.(?:predict|evaluate)\(/
+const TRAINS = /\b_inner_training_loop\b|\bin (?:train|training_step|_maybe_log_save_evaluate)\b/
+export const evaluates = ({ text }: Situation): boolean =>
+  EVALUATES.test(text) || (PREDICTS.test(text) && /transformers|llama-?factory|\btrl\b/i.test(text) && !TRAINS.test(text))
+/** Nothing else of a training is on the GPU then: no gradients, no state of the optimizer. */
+export const evaluatesAlone = (situation: Situation): boolean => evaluates(situation) && !TRAINS.test(situation.text)
 /** A loop of one's own: its frame, or the bar that was last. */
 const VALIDATES =
   /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
@@ -69,7 +76,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
   GATHERS.test(situation.text) && {
     text: 'It failed while the whole state was gathered on one GPU: save it in shards (SHARDED_STATE_DICT), or on the host (FullStateDictConfig(offload_to_cpu=True, rank0_only=True)).',
   },
-  EVALUATES.test(situation.text) && {
+  evaluates(situation) && {
     text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
   },
   validates(situation) && {
@@ -96,6 +103,11 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
           { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
         ]
       : []),
+]
+/** Evaluated only: neither gradients nor an optimizer hold anything. */
+export const inEvaluation = (situation: Situation): readonly Piece[] => [
+  ...phasePieces(situation),
+  { text: `Load the model ${HALF.test(situation.text) ? '' : 'in 16 bit, '}in 8 or 4 bit, or spread over more GPUs (device_map="auto").` },
 ]
 /** Before its first step a trainer of image models encodes all images: kohya's scripts (library/train_util.py, library/strategy_base.py), OneTrainer, ai-toolkit. */
 const CACHES_LATENTS = /\bin (?:new_)?cache_(?:batch_)?latents\w{0,12}\b|\b_default_cache_batch_latents\b/

@@ -45,8 +45,12 @@ function shareText(situation: Situation): string {
     : `the default is ${defaultShare(situation)}`
 }
 
+/** Terminals and documents break the message, also inside a word. */
+const unbroken = (text: string): string =>
+  /KV cach/.test(text) ? text.replace(/ {0,40}\n(?:\(\w{1,40} pid=\d{1,9}\) )?(?:> )? {0,40}/g, ' ').replace(/KV ?cach ?e\b/g, 'KV cache') : text
 /** The longest request that the log says would fit. */
-export function longestIn(text: string): number | undefined {
+export function longestIn(log: string): number | undefined {
+  const text = unbroken(log)
   const match =
     /estimated maximum model length is (\d{2,9})/.exec(text) ??
     /larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((\d{2,9})\)/.exec(text) ??
@@ -54,9 +58,11 @@ export function longestIn(text: string): number | undefined {
   return match?.[1] === undefined ? undefined : Number(match[1])
 }
 /** Releases that estimate nothing print what the longest request needs: 5 % below the length at which that would fit, since caches with sliding windows grow slower at their end. */
-function computedLongest(text: string): number | undefined {
+function computedLongest(log: string): number | undefined {
   const match =
-    /max seq len \((\d{3,9})\),? \(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) /.exec(text)
+    /max seq len \((\d{3,9})\),? \(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) /.exec(
+      unbroken(log),
+    )
   if (match === null) return undefined
   const [length, needed, available] = match.slice(1).map(Number)
   if (length === undefined || needed === undefined || available === undefined || !(available > 0 && available < needed)) return undefined
@@ -65,7 +71,7 @@ function computedLongest(text: string): number | undefined {
 
 /** At its start vLLM runs the encoder with as many and as large images and videos as a request may hold. */
 const ENCODES =
-  /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b/
+  /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|multi-?modal embeddings in the worst case|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b|profile run for multi-modal/
 /** JSON on the command line from 0.9 on, pairs before; a dictionary in a script. */
 function fewerImages(situation: Situation): Piece {
   const { text: log, versions } = situation
@@ -210,6 +216,16 @@ const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
   { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no space for them.' },
 ]
 
+/** Its trial run with as many requests, tokens and images as it allows, whose peak tells how much is left for the KV cache: none is made yet. */
+const PROFILES = /\b(?:profile_run|determine_num_available_blocks|determine_available_memory)\b|Starting profile run/
+const smallerTrial = (situation: Situation): Piece =>
+  option(
+    situation,
+    'It failed in the trial run at its start, before there is a KV cache: let a step take fewer tokens. A smaller share of the card (--gpu-memory-utilization) makes no room for it.',
+    'max_num_batched_tokens',
+    Math.max(512, Math.floor((numberSet(situation.settings, 'max_num_batched_tokens') ?? 4096) / 2)),
+  )
+
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
 export function lessInVllm(situation: Situation, facts: Facts, othersBytes: number | undefined): readonly Piece[] {
   const total = facts.total_bytes
@@ -220,11 +236,14 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const lower = Math.floor(Math.min(share - (host?.trains === true ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
   if (LOADS.test(situation.text) && host === undefined && othersBytes === undefined && !MIG.test(situation.text)) return toLoad(situation, facts)
   const sampler = DUMMY_REQUESTS.test(situation.text)
+  const profiles = PROFILES.test(situation.text) && host === undefined && othersBytes === undefined
   return [
     halfWeights(situation),
     fewerImages(situation),
-    sampler && fewerSequences(situation),
-    lower >= 0.1 &&
+    (sampler || profiles) && fewerSequences(situation),
+    profiles && smallerTrial(situation),
+    !profiles &&
+      lower >= 0.1 &&
       option(
         situation,
         `Give vLLM a smaller share of the card, so that activations and other processes have space beside its KV cache (${shareText(situation)}).`,
@@ -238,7 +257,8 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
       },
     /\bin update_(?:policy|actor)\b/.test(situation.text) && host?.lessToTrain,
     host?.trains !== true && fewerSequences(situation),
-    eager(situation),
+    // Graphs are captured later.
+    !profiles && eager(situation),
     moreGpus(situation, facts),
   ]
 }
