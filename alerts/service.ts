@@ -114,20 +114,20 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
   let settings = config
   let notifiers = await build(config)
   let heartbeats = heartbeatsOf(config, notifiers)
-  let told = notifiers.length === 0 ? NOBODY : notifyingOf(config, notifiers, openOutbox(config), undefined)
+  let reported = notifiers.length === 0 ? NOBODY : notifyingOf(config, notifiers, openOutbox(config), undefined)
 
   return {
-    incident: (incident) => told.incident(incident),
-    runEnded: (run) => told.finished.ended(run),
-    sendRun: (run, notifier) => told.finished.send(run, notifier),
-    start: (incidents) => told.start(incidents),
-    rows: () => told.rows(),
-    retry: (name) => told.retry(name),
+    incident: (incident) => reported.incident(incident),
+    runEnded: (run) => reported.finished.ended(run),
+    sendRun: (run, notifier) => reported.finished.send(run, notifier),
+    start: (incidents) => reported.start(incidents),
+    rows: () => reported.rows(),
+    retry: (name) => reported.retry(name),
     tick(t) {
-      told.tick(t)
+      reported.tick(t)
       heartbeats.maintain(t)
     },
-    figures: () => ({ notifiers: told.rows(), heartbeat: heartbeats.figures() }),
+    figures: () => ({ notifiers: reported.rows(), heartbeat: heartbeats.figures() }),
     async test(name, kind = 'cuda_oom') {
       const built = notifiers.find((notifier) => notifier.name === name)
       if (built === undefined) throw new Error(`no notifier is called ${name}; there are ${notifiers.map((notifier) => notifier.name).join(', ')}`)
@@ -139,23 +139,23 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
       return async () => {
         const sameReceivers = isDeepStrictEqual(next.notifiers, settings.notifiers) && next.alerts.base_url === settings.alerts.base_url
         if (!sameReceivers || !isDeepStrictEqual(next.alerts, settings.alerts)) heartbeats = heartbeatsOf(next, built)
-        const { outbox, delivery } = told
+        const { outbox, delivery } = reported
         // Meanwhile the old dispatcher goes on filling the outbox; what was on its way is sent again with the same key.
-        if (!sameReceivers) await told.pause()
+        if (!sameReceivers) await reported.pause()
         settings = next
-        if (sameReceivers && delivery !== undefined && outbox !== undefined) told = notifyingOf(next, notifiers, outbox, delivery)
-        else if (built.length > 0) told = notifyingOf(next, built, outbox ?? openOutbox(next), undefined)
+        if (sameReceivers && delivery !== undefined && outbox !== undefined) reported = notifyingOf(next, notifiers, outbox, delivery)
+        else if (built.length > 0) reported = notifyingOf(next, built, outbox ?? openOutbox(next), undefined)
         else {
           outbox?.close()
-          told = NOBODY
+          reported = NOBODY
         }
         if (!sameReceivers) notifiers = built
-        told.start(firing())
+        reported.start(firing())
       }
     },
     async stop() {
-      await told.pause()
-      told.outbox?.close()
+      await reported.pause()
+      reported.outbox?.close()
     },
   }
 }

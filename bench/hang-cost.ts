@@ -69,14 +69,14 @@ async function looking(folder: string, python: string): Promise<readonly Row[]> 
     const before = agents.map(cpuSeconds)
     await pause(MEASURE_S * 1_000)
     const [without = 0, with_ = 0] = agents.map((agent, i) => (cpuSeconds(agent) - (before[i] ?? 0)) / MEASURE_S)
-    const told = listed.parse(JSON.parse((await get(`${agents[1]?.url}/api/v1/incidents?limit=50`)) ?? '[]')).some(({ kind }) => kind === 'job_hang')
+    const reported = listed.parse(JSON.parse((await get(`${agents[1]?.url}/api/v1/incidents?limit=50`)) ?? '[]')).some(({ kind }) => kind === 'job_hang')
     const share = with_ - without
     return [
       {
         what: `${RANKS} ranks hang: CPU for looking, first ${MEASURE_S} s`,
-        figure: `${(100 * share).toFixed(2)} % of a core (${(100 * with_).toFixed(2)} with, ${(100 * without).toFixed(2)} without)${told ? '' : ', and the hang was not told'}`,
+        figure: `${(100 * share).toFixed(2)} % of a core (${(100 * with_).toFixed(2)} with, ${(100 * without).toFixed(2)} without)${reported ? '' : ', and the hang was not told'}`,
         limit: `${100 * CORE_LIMIT} %`,
-        ok: share <= CORE_LIMIT && told,
+        ok: share <= CORE_LIMIT && reported,
       },
     ]
   } finally {

@@ -13,7 +13,7 @@ const ROUNDS = 6
 const CONTAINERS = 20
 const LIMIT_MS = 300
 
-const told = z.object({ incident: z.object({ subject: z.object({ container: z.object({ name: z.string() }).optional() }) }) })
+const reported = z.object({ incident: z.object({ subject: z.object({ container: z.object({ name: z.string() }).optional() }) }) })
 
 export async function run(): Promise<void> {
   if (dockerMissing !== undefined) {
@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
     const socket = new WebSocket(`${agent.url.replace('http', 'ws')}/ws`)
     socket.on('message', (data: Buffer) => {
       const text = data.toString()
-      if (text.startsWith('{"type":"incident"')) faults.heard(told.parse(JSON.parse(text)).incident.subject.container?.name ?? '')
+      if (text.startsWith('{"type":"incident"')) faults.heard(reported.parse(JSON.parse(text)).incident.subject.container?.name ?? '')
     })
     await faults.run()
     socket.terminate()
@@ -42,13 +42,13 @@ export async function run(): Promise<void> {
     scenario.remove()
   }
   const figures = (at: ReadonlyMap<string, number>): readonly number[] => [...at.values()]
-  const [agentMedian, engineMedian] = [percentile(figures(faults.told), 0.5), percentile(figures(faults.byEngine), 0.5)]
-  const worst = percentile(figures(faults.told), 0.99)
+  const [agentMedian, engineMedian] = [percentile(figures(faults.reported), 0.5), percentile(figures(faults.byEngine), 0.5)]
+  const worst = percentile(figures(faults.reported), 0.99)
   const both = (at: ReadonlyMap<string, number>): string => `${percentile(figures(at), 0.5).toFixed(1)} · ${percentile(figures(at), 0.99).toFixed(1)}`
   printTable([
     {
-      what: `line written to incident on the stream, p50 · p99 of ${faults.told.size}, ms`,
-      figure: both(faults.told),
+      what: `line written to incident on the stream, p50 · p99 of ${faults.reported.size}, ms`,
+      figure: both(faults.reported),
       limit: `p99 ${LIMIT_MS}`,
       ok: worst <= LIMIT_MS,
     },

@@ -205,7 +205,7 @@ const flow = [
   }),
 ]
 
-const told = [
+const reported = [
   lines({
     title: 'Notifications',
     help: 'By what became of them. failed_try is tried again; set_aside: the receiver refuses it, see warpwatch alerts; expired: it was too old when the receiver came back.',
@@ -263,6 +263,6 @@ export const agent: Board = {
     ['Cost', cost],
     ['Sources', sources],
     ['Flow', flow],
-    ['Telling others', told],
+    ['Telling others', reported],
   ],
 }

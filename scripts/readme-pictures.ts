@@ -37,8 +37,8 @@ async function pageOf(browser: Browser, agent: RunningAgent, hash: string, name:
 }
 
 async function incidentOf(browser: Browser, agent: RunningAgent): Promise<void> {
-  const told = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents'))
-  const worst = told.find(({ severity }) => severity === 'critical')
+  const reported = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents'))
+  const worst = reported.find(({ severity }) => severity === 'critical')
   if (worst === undefined) throw new Error('readme-pictures: expected a critical incident of oom-leak, came none')
   await pageOf(browser, agent, `#/incidents/${worst.id}`, 'dashboard-incident')
 }

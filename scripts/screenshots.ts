@@ -95,11 +95,11 @@ const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optio
 
 /** What it is about, the same for every size: the first critical incident, else the first, and its GPU; where nothing fires the one that is divided. */
 async function storyOf(agent: RunningAgent): Promise<Story> {
-  const told = z
+  const reported = z
     .array(incidentSummary)
     .parse(await agent.json('/api/v1/incidents'))
     .toSorted((a, b) => a.started_at - b.started_at)
-  const incident = told.find(({ severity }) => severity === 'critical') ?? told[0]
+  const incident = reported.find(({ severity }) => severity === 'critical') ?? reported[0]
   const divided = CARDS.parse(await agent.json('/api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
   const { container } = incident?.subject ?? {}
   const slurm = incident?.facts.job_id

@@ -73,7 +73,7 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
   let listeners: readonly Running[] = []
   /** What was found by detectors that are gone. */
   let over: Finding[] = []
-  const told = new Map<string, Forecast>()
+  const reported = new Map<string, Forecast>()
 
   const start = (definition: DetectorDefinition, options: OptionValues<OptionDefs>): Running => ({
     definition,
@@ -114,12 +114,12 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
   }
   const tell = (t: number, { key, about }: Finding, interval: ForecastInterval): void => {
     const forecast: Forecast = { t, key, about, ...interval }
-    if (interval.earliestMs === null && interval.latestMs === null) told.delete(key)
-    else told.set(key, forecast)
+    if (interval.earliestMs === null && interval.latestMs === null) reported.delete(key)
+    else reported.set(key, forecast)
     onForecast(forecast)
   }
   const followForecast = (t: number, finding: Finding): void => {
-    const before = told.get(finding.key)
+    const before = reported.get(finding.key)
     const now = finding.state === 'faulty' ? finding.forecast : undefined
     if (now === undefined) {
       if (before !== undefined) tell(t, finding, SILENT)
@@ -152,6 +152,6 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
       }
       return found
     },
-    forecasts: () => [...told.values()],
+    forecasts: () => [...reported.values()],
   }
 }

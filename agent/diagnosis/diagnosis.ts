@@ -125,14 +125,14 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
 
   const linesOf = (line: LogLine | undefined): readonly string[] => (line === undefined ? [] : logs.recent(line, 20).map(({ text }) => text))
   const sighted = (
-    told: Fault<IncidentKind>,
+    reported: Fault<IncidentKind>,
     via: Via,
     place: Place,
     line: LogLine | undefined,
     more: { pending?: true; times?: number; key?: string } = {},
   ): void => {
-    const resolved = resolve(told, place)
-    const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, linesOf(line)) : withVictim(told, resolved.subject)
+    const resolved = resolve(reported, place)
+    const fault = reported.kind === 'cuda_oom' ? oomVerdict(reported, place, resolved.subject, linesOf(line)) : withVictim(reported, resolved.subject)
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.reported(open, fault, line, linesOf(line).slice(0, -1))

@@ -34,7 +34,7 @@ function mergeEvidence(a: readonly EvidenceLine[], b: readonly EvidenceLine[]): 
   return [...a, ...b.filter((line) => !seen.has(line.line))].slice(0, EVIDENCE_LIMIT)
 }
 
-const told = (fault: Fault): number => Object.keys(fault.facts).length
+const reported = (fault: Fault): number => Object.keys(fault.facts).length
 
 /** Its own line names the cause. */
 const namesCause = ({ facts }: Fault): number => (facts.caused_by_xid === undefined ? 0 : 1)
@@ -45,7 +45,7 @@ const sure = ({ severity }: Fault): number => (severity === 'critical' ? 1 : 0)
 /** The one that names the cause speaks, or else that states more, or is surer; figures that only the other has are added. */
 function merged(first: Fault, second: Fault): Fault {
   if (first.evidence.length >= EVIDENCE_LIMIT && Object.keys(second.facts).length === 0) return first
-  const later = namesCause(second) - namesCause(first) || told(second) - told(first) || sure(second) - sure(first)
+  const later = namesCause(second) - namesCause(first) || reported(second) - reported(first) || sure(second) - sure(first)
   const [richer, poorer] = later > 0 ? [second, first] : [first, second]
   return { ...richer, facts: { ...poorer.facts, ...richer.facts }, evidence: mergeEvidence(first.evidence, second.evidence) }
 }

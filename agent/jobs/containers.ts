@@ -33,7 +33,7 @@ const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
 /** When it was last there, of one that ended while no agent ran. */
 const lastSeen = (run: LiveRun, t: number): number => (run.isRestored ? run.seenAt : t)
 /** It was not there any more, and nobody has said how it ended. */
-const isUnexplained = ({ end }: LiveRun): boolean => end !== undefined && end.exitCode === undefined && end.told === undefined && end.signal === undefined
+const isUnexplained = ({ end }: LiveRun): boolean => end !== undefined && end.exitCode === undefined && end.reported === undefined && end.signal === undefined
 /** It is known by more than the id that replaces its name. */
 const isNamed = ({ container, container_id: id }: JobIdentity): boolean => container !== id
 

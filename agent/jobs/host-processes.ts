@@ -83,7 +83,7 @@ export function createHostRuns(runs: Runs): HostRuns {
     roots.delete(rootKey(root))
     if (run.roots.size > 0) return
     if (run.identity.kind === 'exec') run.lastRootAt = t
-    else runs.close(run, { t: run.isRestored ? run.seenAt : t, exitCode, signal, told: by === undefined ? undefined : { by, words, outcome } })
+    else runs.close(run, { t: run.isRestored ? run.seenAt : t, exitCode, signal, reported: by === undefined ? undefined : { by, words, outcome } })
   }
   /** The command may hold a GPU before its wrapper was heard: then its processes were taken for those of a session. */
   const askAgain = (): void => {

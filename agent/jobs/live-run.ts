@@ -1,7 +1,7 @@
 // A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
 import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredAs, StoredRun } from '../model/job.ts'
 import type { IncidentKind } from '../model/kinds.ts'
-import { outcomeOf, type EndVerdict, type SentSignal, type ToldOutcome } from './outcome.ts'
+import { outcomeOf, type EndVerdict, type SentSignal, type ReportedOutcome } from './outcome.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 export type LiveRun = {
@@ -59,7 +59,7 @@ export type RunEnd = {
   readonly t: number
   readonly exitCode?: number | undefined
   readonly signal?: string | undefined
-  readonly told?: ToldOutcome | undefined
+  readonly reported?: ReportedOutcome | undefined
   readonly startError?: string | undefined
   /** What ended it, as its own output says. */
   readonly cause?: EndCause | undefined

@@ -5,7 +5,7 @@ import { signalName, signalOfExitCode } from '../text/signals.ts'
 
 export type SentSignal = { readonly t: number; readonly signal: number }
 /** `words`: its own. Without an outcome, code, signal and incidents decide. */
-export type ToldOutcome = { readonly by: string; readonly words: string; readonly outcome?: Outcome | undefined }
+export type ReportedOutcome = { readonly by: string; readonly words: string; readonly outcome?: Outcome | undefined }
 export type EndFacts = {
   /** Unix ms. */
   readonly t: number
@@ -17,7 +17,7 @@ export type EndFacts = {
   /** When the kernel last killed one of its processes because memory ran out: engine, cgroup counter. */
   readonly oomKilledAt?: number | undefined
   /** What a scheduler or systemd says of the end. */
-  readonly told?: ToldOutcome | undefined
+  readonly reported?: ReportedOutcome | undefined
   /** Why the engine could not start it. */
   readonly startError?: string | undefined
   /** Kinds of the incidents that fell in the run, the cause first. */
@@ -78,12 +78,12 @@ function byIncident(kinds: readonly IncidentKind[]): Outcome | undefined {
 }
 
 export function outcomeOf(end: EndFacts): EndVerdict {
-  const { t, exitCode: code, oomKilledAt, told, startError, kinds = [], title } = end
+  const { t, exitCode: code, oomKilledAt, reported, startError, kinds = [], title } = end
   const signal = end.signal ?? (code === undefined ? undefined : signalOfExitCode(code))
   const named = signal === undefined ? {} : { signal }
   const how = signal === undefined ? (code === undefined ? '' : ` (exit code ${code})`) : ` (${signal}${code === undefined ? '' : `, exit code ${code}`})`
 
-  if (told?.outcome !== undefined) return { outcome: told.outcome, reason: `${told.by} says: ${told.words}${how}`, ...named }
+  if (reported?.outcome !== undefined) return { outcome: reported.outcome, reason: `${reported.by} says: ${reported.words}${how}`, ...named }
   const stop = stoppedBy(end, signal)
   const isOom = oomKilledAt !== undefined && Math.abs(t - oomKilledAt) <= OOM_WITHIN_MS
   if (stop !== undefined && !(isOom && oomKilledAt < stop.t)) {

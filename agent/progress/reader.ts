@@ -56,11 +56,11 @@ type State = {
   title: string
   readonly titled: (text: string) => string
   at: number
-  toldAt: number
+  reportedAt: number
 }
 
 /** Of ranks that say as much the first; a prefix that is known as a rank's only when it comes again goes on where none was. */
-const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.toldAt - a.toldAt : a.rank - b.rank)
+const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.reportedAt - a.reportedAt : a.rank - b.rank)
 
 export function createProgressReader(): ProgressReader {
   const writers = new Map<string, State>()
@@ -94,7 +94,7 @@ export function createProgressReader(): ProgressReader {
         title: '',
         titled: createOverTitle(),
         at: turn,
-        toldAt: turn,
+        reportedAt: turn,
       }
       writers.set(name, state)
     }
@@ -137,7 +137,7 @@ export function createProgressReader(): ProgressReader {
     const unled = behind.replace(LOGGER, '')
     const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
-    const told = state.writer.count()
+    const reported = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : state.titled(plain)
     state.title = plain.length < 240 && LOOSE_TITLE.test(plain) ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) {
@@ -145,7 +145,7 @@ export function createProgressReader(): ProgressReader {
       const glued = round > 0 && againStamped(rest) ? stampOf(rest) : undefined
       rest = readOne(state, { text: glued === undefined ? rest : withoutLogger(withoutStamp(rest, glued)), ...at }, clock)
     }
-    if (state.writer.count() > told) state.toldAt = turn
+    if (state.writer.count() > reported) state.reportedAt = turn
     return { writer, ...(rank === undefined ? {} : { rank }) }
   }
   const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)

@@ -89,11 +89,11 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
       const nvidia = nvml() === 'sampling' || present.some(isNvidia)
       firstLook ??= t
       const others = t - firstLook >= OTHERS_SETTLE_MS || present.some((gpu) => !isNvidia(gpu))
-      const told = (gpu: Known, reasons: readonly GapReason[]): boolean => gaps.some((gap) => reasons.includes(gap.reason) && isOf(gap, gpu))
+      const reported = (gpu: Known, reasons: readonly GapReason[]): boolean => gaps.some((gap) => reasons.includes(gap.reason) && isOf(gap, gpu))
       const here: Known[] = []
       const away: Known[] = []
       for (const gpu of known.values()) {
-        if (uuids.has(gpu.uuid) || told(gpu, STUCK)) {
+        if (uuids.has(gpu.uuid) || reported(gpu, STUCK)) {
           gpu.missed = 0
           here.push(gpu)
         } else away.push(gpu)
@@ -107,7 +107,7 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
         const replaced = gpu.bus !== undefined && buses.has(gpu.bus)
         if (replaced || t - gpu.seenAt > FORGET_MS || (expected !== undefined && here.length >= expected)) {
           changed = known.delete(gpu.uuid) || changed
-        } else if (++gpu.missed >= MISSED_TO_GO || told(gpu, LOST)) readings.push({ series: seriesOf(gpu), value: 0 })
+        } else if (++gpu.missed >= MISSED_TO_GO || reported(gpu, LOST)) readings.push({ series: seriesOf(gpu), value: 0 })
       }
       for (const gpu of here) readings.push({ series: seriesOf(gpu), value: 1 })
       if (here.length + away.length > 0 || expected !== undefined) readings.push({ series: seriesFor(gpusPresent, {}), value: here.length })

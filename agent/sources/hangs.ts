@@ -112,9 +112,9 @@ export function createHangsSource(options: HangsOptions): Source {
     metrics: [gpuSpinning],
     start({ emit, every, log }) {
       const over = (entry: Entry, t: number, text: string): void => {
-        if (entry.told === undefined) return
-        emit({ ...entry.told, t, state: 'over', text })
-        entry.told = undefined
+        if (entry.reported === undefined) return
+        emit({ ...entry.reported, t, state: 'over', text })
+        entry.reported = undefined
       }
       const lookAt = async (entry: Entry, t: number, due: Due, gpus: ReadonlyMap<string, GpuState>): Promise<void> => {
         looking += 1
@@ -132,8 +132,8 @@ export function createHangsSource(options: HangsOptions): Source {
           const now = Date.now()
           const hangs = entry[due.by].looked(now, reply, t)
           const loop = entry.quiet.loops()
-          if (hangs && reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
-          else if (due.by === 'quiet' && loop !== undefined) emit((entry.told = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))
+          if (hangs && reply.verdict === 'hang') emit((entry.reported = eventOf(entry.job, reply, now, t - due.silentMs)))
+          else if (due.by === 'quiet' && loop !== undefined) emit((entry.reported = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))
         } catch (error) {
           entry[due.by].later(Date.now())
           complain(entry, log, messageOf(error).split('\n')[0] ?? '')
@@ -164,11 +164,11 @@ export function createHangsSource(options: HangsOptions): Source {
           entry.job = job
           entry.seenAt = t
           follow(entry, t)
-          if (entry.told !== undefined && !entry.still.hangs() && !entry.quiet.hangs() && entry.quiet.loops() === undefined)
+          if (entry.reported !== undefined && !entry.still.hangs() && !entry.quiet.hangs() && entry.quiet.loops() === undefined)
             over(entry, t, 'it makes progress again')
         }
         for (const [key, entry] of entries) {
-          if (t - entry.seenAt > GONE_MS || (entry.told !== undefined && hasEnded(entry.job, latest.inventory))) {
+          if (t - entry.seenAt > GONE_MS || (entry.reported !== undefined && hasEnded(entry.job, latest.inventory))) {
             over(entry, t, 'it has ended')
             entries.delete(key)
             continue

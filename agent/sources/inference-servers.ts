@@ -42,7 +42,7 @@ export type InferenceServersOptions = {
   readonly readHead?: ReadLogHead
 }
 
-type Told = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
+type Reported = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
 
 type Now = {
   readonly t: number
@@ -50,7 +50,7 @@ type Now = {
   readonly lives: (process: Server['engines'][number]) => boolean
   readonly histograms: boolean
 }
-async function told(server: Server, { t, holders, lives, histograms }: Now): Promise<Told> {
+async function reported(server: Server, { t, holders, lives, histograms }: Now): Promise<Reported> {
   const { found, engines, recognised, name, shown, ask, split, recent, container, seriesOf } = server
   const mine = holders.filter(({ pid }) => engines.some((engine) => engine.pid === pid))
   const labels: Labels = {
@@ -160,10 +160,10 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
           looks++
         }
         const now: Now = { t, holders, lives: servers.lives, histograms: config.histograms }
-        const results: Told[] = []
+        const results: Reported[] = []
         const queue = [...servers.all()]
         const work = async (): Promise<void> => {
-          for (let server = queue.shift(); server !== undefined; server = queue.shift()) results.push(await told(server, now))
+          for (let server = queue.shift(); server !== undefined; server = queue.shift()) results.push(await reported(server, now))
         }
         await Promise.all(Array.from({ length: AT_ONCE }, work))
         if (ending.signal.aborted) return

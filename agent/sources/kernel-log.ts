@@ -42,7 +42,7 @@ const REASONS: Readonly<Record<string, GapReason>> = { EPERM: 'no_permission', E
 export function createKernelLogSource(options: KernelLogOptions): Source {
   const { path = '/dev/kmsg', procRoot = '/proc', cursors, interesting } = options
   // No fault by itself: on most hosts some tool crashes now and then. It is the end of a job where the process was one.
-  const isTold: Prefilter = (bytes, start, end) => interesting(bytes, start, end) === true || mayBeKernelCrash(bytes, start, end)
+  const isReported: Prefilter = (bytes, start, end) => interesting(bytes, start, end) === true || mayBeKernelCrash(bytes, start, end)
   const counters = createLogCounters('kernel')
   const stops: (() => void)[] = []
   let device: KernelDevice | undefined
@@ -63,7 +63,7 @@ export function createKernelLogSource(options: KernelLogOptions): Source {
     const batch = createBatch()
     let recordTime = 0
     const facts = { timeOf: () => recordTime, cursorOf: () => `${boot}:${last ?? 0}` }
-    const flow = createLogFlow({ stream: 'kernel', origin: () => ORIGIN, interesting: isTold, emit, counters, join: false })
+    const flow = createLogFlow({ stream: 'kernel', origin: () => ORIGIN, interesting: isReported, emit, counters, join: false })
     const commit = (): void => cursors.set(CURSOR_KEY, `${boot}:${last ?? 0}`)
     end = () => {
       flow.end()

@@ -51,7 +51,7 @@ export function createPodResourcesSource({ socketPath, inventory }: PodResources
     for (const [key, series] of known) if (!found.has(series)) known.delete(key)
     return { readings: Array.from(found, (series) => ({ series, value: 1 })), gaps }
   }
-  const toldOf = (listed: Listed): ReturnType<typeof read> => {
+  const reportedOf = (listed: Listed): ReturnType<typeof read> => {
     if (!('failed' in listed)) return read(listed.assignments)
     const reason = listed.timedOut === true ? 'timeout' : /\bE(?:ACCES|PERM)\b/.test(listed.failed) ? 'no_permission' : 'driver_error'
     return { readings: [], gaps: [{ metric: containerGpuAssigned.name, labels: {}, reason, detail: `${socketPath}: ${listed.failed}` }] }
@@ -76,7 +76,7 @@ export function createPodResourcesSource({ socketPath, inventory }: PodResources
         failed = now
         // The second in which the answer came: a time of the past would move the detectors back.
         const t = Math.floor(Date.now() / 1_000) * 1_000
-        emit({ type: 'scrape', t, source: ID, group: '', ttlMs: TTL_MS, durationMs: performance.now() - begun, ...toldOf(listed) })
+        emit({ type: 'scrape', t, source: ID, group: '', ttlMs: TTL_MS, durationMs: performance.now() - begun, ...reportedOf(listed) })
       }
       const stopAsking = every(EVERY_MS, ask)
       stop = () => {

@@ -36,7 +36,7 @@ export function lastMinutes(before: LastBoot | undefined, boot: string): readonl
 
 export function createPreviousBootSource({ file, procRoot, inventory }: PreviousBootOptions): Source {
   const boot = readSmallFile(`${procRoot}/sys/kernel/random/boot_id`).trim()
-  const told = lastMinutes(readEvidence(file), boot)
+  const reported = lastMinutes(readEvidence(file), boot)
   let evidence: Evidence | undefined
   let failed = false
   return {
@@ -45,8 +45,8 @@ export function createPreviousBootSource({ file, procRoot, inventory }: Previous
     start({ emit, every, log }) {
       const startedAt = Date.now()
       const tell = (t: number): void => {
-        if (told !== undefined && t - startedAt <= TOLD_FOR_MS)
-          emit({ type: 'scrape', t, source: 'previous-boot', group: '', ttlMs: 3 * TELL_MS, durationMs: 0, readings: told, gaps: [] })
+        if (reported !== undefined && t - startedAt <= TOLD_FOR_MS)
+          emit({ type: 'scrape', t, source: 'previous-boot', group: '', ttlMs: 3 * TELL_MS, durationMs: 0, readings: reported, gaps: [] })
       }
       tell(startedAt)
       every(TELL_MS, tell)

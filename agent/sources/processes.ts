@@ -73,8 +73,8 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
       every(1_000, (t) => {
         lookUp(t)
         const gone = jobs.roots().filter(({ pid, startTicks }) => identify(pid)?.startTicks !== startTicks)
-        for (const { root, told } of endings.settled(gone, t)) {
-          const { by, words = '', ...end } = told ?? {}
+        for (const { root, reported } of endings.settled(gone, t)) {
+          const { by, words = '', ...end } = reported ?? {}
           emit({
             type: 'process',
             t,

@@ -27,7 +27,7 @@ export type FaultTimes = {
   /** That this container's fault was heard of now. */
   readonly heard: (container: string) => void
   /** Milliseconds from the write to `heard`, by container. */
-  readonly told: ReadonlyMap<string, number>
+  readonly reported: ReadonlyMap<string, number>
   /** The same to the line on the engine's own stream, as `docker logs -f` reads it. */
   readonly byEngine: ReadonlyMap<string, number>
   readonly run: () => Promise<void>
@@ -50,7 +50,7 @@ async function startWriter(docker: TestDocker, folder: string, name: string, onF
 export function createFaultRounds({ docker, agentUrl, rounds, containers }: FaultRounds): FaultTimes {
   const random = createRandom(7)
   const writtenAt = new Map<string, number>()
-  const told = new Map<string, number>()
+  const reported = new Map<string, number>()
   const byEngine = new Map<string, number>()
   const note = (at: Map<string, number>, name: string): void => {
     const written = writtenAt.get(name)
@@ -71,7 +71,7 @@ export function createFaultRounds({ docker, agentUrl, rounds, containers }: Faul
       writtenAt.set(name, performance.now())
       await file.write(FAULT)
     }
-    await poll(() => writers.every(({ name }) => told.has(name) && byEngine.has(name)), { what: () => `all, came ${told.size} and ${byEngine.size}` })
+    await poll(() => writers.every(({ name }) => reported.has(name) && byEngine.has(name)), { what: () => `all, came ${reported.size} and ${byEngine.size}` })
     for (const { id, file, follow } of writers) {
       follow.destroy()
       await docker.call('DELETE', `/containers/${id}?force=1`)
@@ -79,8 +79,8 @@ export function createFaultRounds({ docker, agentUrl, rounds, containers }: Faul
     }
   }
   return {
-    heard: (name) => note(told, name),
-    told,
+    heard: (name) => note(reported, name),
+    reported,
     byEngine,
     async run() {
       const folder = mkdtempSync(join(tmpdir(), 'warpwatch-faults-'))

@@ -55,10 +55,10 @@ const watch = setInterval(() => {
 const stopped = once(process, 'message')
 const cpu = process.threadCpuUsage()
 const begun = performance.now()
-for (let told = 0; told < incidents;) {
+for (let reported = 0; reported < incidents;) {
   const due = Math.min(incidents, Math.ceil((incidents * (performance.now() - begun + SLICE_MS)) / (seconds * 1_000)))
-  for (; told < due; told++) {
-    const found = incident(told, Date.now())
+  for (; reported < due; reported++) {
+    const found = incident(reported, Date.now())
     store.save(found)
     alerts.incident(summaryOf(found))
   }

@@ -177,8 +177,8 @@ describe.skipIf(missing !== undefined)(`the image${missing === undefined ? '' : 
     })
 
     test('reads what containers print', async () => {
-      const [told] = await incidents.reached('the out of memory', (found) => found.some(({ kind }) => kind === 'cuda_oom'))
-      expect(told?.subject.container).toMatchObject({ name: 'trainer' })
+      const [reported] = await incidents.reached('the out of memory', (found) => found.some(({ kind }) => kind === 'cuda_oom'))
+      expect(reported?.subject.container).toMatchObject({ name: 'trainer' })
     })
 
     test('reads the kernel log', async () => {

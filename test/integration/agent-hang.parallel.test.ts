@@ -68,8 +68,8 @@ describe.skipIf(compiler === undefined)('the built agent and a driver that misbe
     await until('small ages of the others', () => allBut(3).every((gpu) => (ageOf(page, gpu) ?? 99) < 1))
     const ofGpu3 = page.samples.filter(({ labels }) => (labels['uuid'] ?? labels['UUID']) === fakeUuid(3)).map(({ name }) => name)
     // What is reported of a GPU that cannot be read: that it hangs and since when, that the host has it, and what happened to it.
-    const told = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
-    expect(ofGpu3.filter((name) => !told.some((part) => name.includes(part)))).toEqual([])
+    const reported = ['sampler_hangs', 'sample_age', 'XID_ERRORS', 'xid', 'gpu_present', 'incident_active']
+    expect(ofGpu3.filter((name) => !reported.some((part) => name.includes(part)))).toEqual([])
     await until('its age to rise', () => (ageOf(page, 3) ?? 0) > 5)
     await until('a second hang', () => (page.value('warpwatch_agent_sampler_hangs_total', { gpu: '3', function: 'nvmlDeviceGetPowerUsage' }) ?? 0) >= 2)
 

@@ -19,14 +19,14 @@ const KILLS = rounds({ full: 8, quick: 5 })
 function world() {
   const home = mkdtempSync(join(tmpdir(), 'warpwatch-past-'))
   const scene = scenarioFile(sceneAt(Math.floor(Date.now() / 1000)))
-  const told = tellScenes(scene.path)
+  const reported = tellScenes(scene.path)
   onTestFinished(() => {
-    told.stop()
+    reported.stop()
     scene.remove()
     rmSync(home, { recursive: true, force: true })
   })
   const env = { FAKE_NVML_SCENARIO: scene.path, WARPWATCH_GPU__LIBRARY: fakeLibrary() ?? '' }
-  return { told, dataDir: join(home, 'data'), start: () => startAgent({ dataDir: join(home, 'data'), env }) }
+  return { reported, dataDir: join(home, 'data'), start: () => startAgent({ dataDir: join(home, 'data'), env }) }
 }
 
 /** The time at which all GPUs are on the page for the first time. */
@@ -62,7 +62,7 @@ function integrity(dataDir: string): unknown {
 
 describe.skipIf(compiler === undefined).concurrent('history of the built agent (needs a C compiler)', () => {
   test('after an orderly restart the past is there again, each second of it, right to the end', async () => {
-    const { told, dataDir, start } = world()
+    const { reported, dataDir, start } = world()
     const startedAt = Date.now()
     const lives: Life[] = []
     const first = await start()
@@ -75,7 +75,7 @@ describe.skipIf(compiler === undefined).concurrent('history of the built agent (
     const again = await firstReading(second)
     await seconds(second, 3)
     lives.push({ firstReading: again, end: Date.now() })
-    const { rows, invalid, worst } = await judge(second.url, startedAt - 2_000, Date.now(), lives, told)
+    const { rows, invalid, worst } = await judge(second.url, startedAt - 2_000, Date.now(), lives, reported)
     expect(invalid).toEqual([])
     expect(worst?.beyondMs ?? 0).toBe(0)
     expect(rows).toBeGreaterThan(7 * ALL.length * 2)
@@ -86,7 +86,7 @@ describe.skipIf(compiler === undefined).concurrent('history of the built agent (
   })
 
   test(`${KILLS} times kill -9 at a random moment: no hole longer than a second beyond the downtime, no invalid row`, async () => {
-    const { told, dataDir, start } = world()
+    const { reported, dataDir, start } = world()
     const startedAt = Date.now()
     const lives: Life[] = []
     for (let n = 0; n < KILLS; n++) {
@@ -103,7 +103,7 @@ describe.skipIf(compiler === undefined).concurrent('history of the built agent (
     const born = await firstReading(agent)
     await seconds(agent, 2)
     lives.push({ firstReading: born, end: Date.now() })
-    const { rows, invalid, worst } = await judge(agent.url, startedAt - 2_000, Date.now(), lives, told)
+    const { rows, invalid, worst } = await judge(agent.url, startedAt - 2_000, Date.now(), lives, reported)
     expect(invalid).toEqual([])
     expect(worst?.beyondMs ?? 0, `the worst hole: ${JSON.stringify({ worst, lives })}`).toBeLessThanOrEqual(1_000)
     expect(rows).toBeGreaterThan(KILLS * ALL.length)

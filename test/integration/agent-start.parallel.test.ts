@@ -108,14 +108,14 @@ async function goesOnInMemory(agent: RunningAgent): Promise<string> {
     { what: () => `readings; the agent said: ${agent.stderr()}`, everyMs: 50 },
   )
   expect(page.value('warpwatch_agent_history_degraded')).toBe(1)
-  const told = agent
+  const reported = agent
     .stderr()
     .split('\n')
     .filter((line) => line.includes(' error history: '))
-  expect(told).toHaveLength(1)
+  expect(reported).toHaveLength(1)
   const past = z.array(schemas.series).parse(await agent.json('/api/v1/series?metric=gpu_power_watts'))
   expect(past[0]?.max).toContain(500)
-  return told[0] ?? ''
+  return reported[0] ?? ''
 }
 
 describe.skipIf(compiler === undefined).concurrent('a data directory that cannot be written (needs a C compiler)', () => {

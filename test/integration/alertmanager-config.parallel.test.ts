@@ -177,12 +177,12 @@ const WANTED = new Map([
   [3, ['GpuLost', 'NcclError']],
 ])
 
-const told = z.object({
+const reported = z.object({
   receiver: z.string(),
   groupLabels: z.record(z.string(), z.string()),
   alerts: z.array(z.object({ status: z.string(), labels: z.record(z.string(), z.string()) })),
 })
-type Notified = z.infer<typeof told>
+type Notified = z.infer<typeof reported>
 const known = z.array(z.object({ labels: z.record(z.string(), z.string()), status: z.object({ state: z.string() }) }))
 
 describe.skipIf(monitoringMissing !== undefined)(`a real Alertmanager (${monitoringMissing ?? 'as the example says'})`, () => {
@@ -197,7 +197,7 @@ describe.skipIf(monitoringMissing !== undefined)(`a real Alertmanager (${monitor
       let text = ''
       request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       request.on('end', () => {
-        messages.push(told.parse(JSON.parse(text)))
+        messages.push(reported.parse(JSON.parse(text)))
         response.end()
       })
     })

@@ -36,19 +36,21 @@ const STUCK_MS = 90_000
 async function run(args: readonly string[], awaited: () => string, killWhen?: (started: Promise<void>) => Promise<void>): Promise<Saved> {
   const child = start(args)
   onTestFinished(() => void child.kill('SIGKILL'))
-  let [told, errors] = ['', '']
+  let [reported, errors] = ['', '']
   const started = Promise.withResolvers<void>()
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   child.stdout.on('data', (chunk: Buffer) => {
-    told += chunk.toString()
-    if (told.includes('started\n')) started.resolve()
-    if (told.includes('drained\n')) child.kill('SIGKILL')
+    reported += chunk.toString()
+    if (reported.includes('started\n')) started.resolve()
+    if (reported.includes('drained\n')) child.kill('SIGKILL')
   })
   const exited = once(child, 'close')
   const stuck = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     stuck.reject(
-      new Error(`waited ${STUCK_MS} ms for ${awaited()}; exit ${child.exitCode ?? child.signalCode ?? 'none'}; its last words: ${told.slice(-300)}${errors}`),
+      new Error(
+        `waited ${STUCK_MS} ms for ${awaited()}; exit ${child.exitCode ?? child.signalCode ?? 'none'}; its last words: ${reported.slice(-300)}${errors}`,
+      ),
     )
     child.kill('SIGKILL')
   }, STUCK_MS)
@@ -59,7 +61,7 @@ async function run(args: readonly string[], awaited: () => string, killWhen?: (s
   const [, signal] = await Promise.race([exited, stuck.promise])
   clearTimeout(timer)
   expect([signal, errors]).toEqual(['SIGKILL', ''])
-  const lines = told.split('\n')
+  const lines = reported.split('\n')
   const saved = lines.filter((line) => /^i\d+[+-]$/.test(line))
   return { saved, perhaps: lines.flatMap((line) => /^saving (i\d+[+-])$/.exec(line)?.[1] ?? []).filter((text) => !saved.includes(text)) }
 }
@@ -96,9 +98,9 @@ async function chain(seed: number): Promise<number> {
           : undefined
     const awaited = (): string =>
       `the end of kill ${kill} (seed ${seed}) at ${stage}, pass ${times}; requests: ${before} before, ${receiver.requests.length} now, ${wanted} wanted; stage before: ${STAGES[(kill + seed + STAGES.length - 1) % STAGES.length]}`
-    const told = await run([directory, receiver.url, first, stage, stage === 'recovering' ? '1' : times], awaited, killWhen)
-    saved.push(...told.saved)
-    for (const text of told.perhaps) perhaps.add(text)
+    const reported = await run([directory, receiver.url, first, stage, stage === 'recovering' ? '1' : times], awaited, killWhen)
+    saved.push(...reported.saved)
+    for (const text of reported.perhaps) perhaps.add(text)
     const repeated = new Set(receiver.requests.slice(before).flatMap(({ key }) => (keysBefore.has(key) ? [key] : [])))
     expect(repeated.size, `messages told again after a kill (next: ${stage})`).toBeLessThanOrEqual(1)
     twice += repeated.size
@@ -109,8 +111,8 @@ async function chain(seed: number): Promise<number> {
   // As a receiver that honours keys has it.
   const once = [...new Map(receiver.requests.map((received) => [received.key, itemsOf(received)])).values()].flat()
   const certain = new Set(saved)
-  const told = once.filter((text) => certain.has(text) || !perhaps.has(text))
-  expect(told.toSorted(), 'each incident is told once that it fires and once that it is over').toEqual([...certain].toSorted())
+  const reported = once.filter((text) => certain.has(text) || !perhaps.has(text))
+  expect(reported.toSorted(), 'each incident is told once that it fires and once that it is over').toEqual([...certain].toSorted())
   const at = new Map(once.map((text, i) => [text, i]))
   const overtaken = once.filter((text) => text.endsWith('-') && (at.get(text) ?? 0) < (at.get(text.replace('-', '+')) ?? Infinity))
   expect(overtaken, 'ends that came before their beginnings').toEqual([])

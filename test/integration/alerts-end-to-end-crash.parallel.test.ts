@@ -26,7 +26,7 @@ describe('kill -9', () => {
   }
   /** Each log is a subject of its own, so each is an incident of its own. */
   const crash = (file: string): void => appendFileSync(join(directory, `${file}.log`), `step 1\n${OOM}\n`)
-  const told = (): readonly string[] => receiver.taken.map(({ body }) => message.parse(JSON.parse(body)).incident.id)
+  const reported = (): readonly string[] => receiver.taken.map(({ body }) => message.parse(JSON.parse(body)).incident.id)
   const arrived = (requests: number) =>
     poll(() => receiver.requests.length >= requests, {
       what: () => `${requests} requests, came ${receiver.requests.length}; the agent's log: ${agent.stderr()}`,
@@ -60,7 +60,7 @@ describe('kill -9', () => {
     agent = await start()
     await arrived(2)
     expect(new Set(receiver.requests.map(({ key }) => key)).size).toBe(1)
-    expect(told().length).toBe(1)
+    expect(reported().length).toBe(1)
   })
 
   test('after the answer: only what is new comes', async () => {
@@ -72,7 +72,7 @@ describe('kill -9', () => {
     crash('third')
     await delivered(3)
     expect(receiver.requests.length).toBe(4)
-    expect(new Set(told()).size).toBe(3)
-    expect(told().length).toBe(3)
+    expect(new Set(reported()).size).toBe(3)
+    expect(reported().length).toBe(3)
   })
 })

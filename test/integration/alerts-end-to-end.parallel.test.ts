@@ -10,7 +10,7 @@ import { poll } from '../setup/poll.ts'
 import { startReceiver, type Receiver } from '../setup/receiver.ts'
 
 const subject = z.object({ gpu: z.object({ index: z.int(), uuid: z.string() }), container: z.object({ name: z.string() }) })
-const told = z.object({
+const reported = z.object({
   version: z.literal(1),
   event: z.string(),
   host: z.string(),
@@ -68,7 +68,7 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
     const own = await poll(
       () =>
         bodies(direct)
-          .map((body) => told.parse(body))
+          .map((body) => reported.parse(body))
           .find(({ incident }) => incident.kind === 'cuda_oom'),
       {
         what: () => `the agent's own message; its log: ${agent.stderr()}`,

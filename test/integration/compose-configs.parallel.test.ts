@@ -115,10 +115,12 @@ describe.skipIf(composeMissing !== undefined)(`configurations${skipped}`, () => 
   })
 
   test('whoever is named is a service of the file, at the port that it serves', () => {
-    const told = ['prometheus.yml', 'victoriametrics.yml'].flatMap((name) => readFileSync(join(COMPOSE, name), 'utf8').match(/\bwarpwatch[\w-]*:\d+/g) ?? [])
+    const reported = ['prometheus.yml', 'victoriametrics.yml'].flatMap(
+      (name) => readFileSync(join(COMPOSE, name), 'utf8').match(/\bwarpwatch[\w-]*:\d+/g) ?? [],
+    )
     const flags = Object.values(services).flatMap(({ command = [] }) => command.flatMap((part) => /=http:\/\/(warpwatch[\w-]*:\d+)/.exec(part)?.[1] ?? []))
-    expect(told.length + flags.length).toBeGreaterThan(5)
-    expect([...told, ...flags].filter((address) => !serves(`http://${address}`))).toEqual([])
+    expect(reported.length + flags.length).toBeGreaterThan(5)
+    expect([...reported, ...flags].filter((address) => !serves(`http://${address}`))).toEqual([])
   })
 
   test("Grafana's data sources and dashboards", () => {
@@ -160,8 +162,8 @@ describe.skipIf(python === undefined)('the example application (needs python3)',
     try {
       const [first] = await once(child.stdout, 'data')
       const health = new URL('/health', String(first).trim())
-      const told = await fetch(health)
-      expect([told.status, await told.text()]).toEqual([200, 'step 7, loss 0.5\n'])
+      const reported = await fetch(health)
+      expect([reported.status, await reported.text()]).toEqual([200, 'step 7, loss 0.5\n'])
       await trainer.close()
       await poll(async () => (await fetch(health)).status === 503, { what: 'the page to say that the trainer is gone' })
     } finally {

@@ -51,10 +51,10 @@ describe.skipIf(missing !== undefined)(`a container that loses its GPU${missing 
     (await agent.metrics()).value('warpwatch_container_gpu_accessible', { container: 'trainer', gpu: String(gpu) })
   const fired = async (): Promise<void> => {
     const found = await incidents.reached('the loss', (all) => all.some(({ status }) => status === 'firing'))
-    const [told] = found.filter(({ status }) => status === 'firing')
-    expect(told).toMatchObject({ kind: 'container_lost_gpu', severity: 'critical', facts: { gpus_lost: ['0'] }, title: 'Container trainer lost GPU 0' })
-    expect(told?.subject.container).toMatchObject({ name: 'trainer', id: id.slice(0, 12) })
-    expect(told === undefined ? '' : shortly(told)).toBe('container_lost_gpu trainer')
+    const [reported] = found.filter(({ status }) => status === 'firing')
+    expect(reported).toMatchObject({ kind: 'container_lost_gpu', severity: 'critical', facts: { gpus_lost: ['0'] }, title: 'Container trainer lost GPU 0' })
+    expect(reported?.subject.container).toMatchObject({ name: 'trainer', id: id.slice(0, 12) })
+    expect(reported === undefined ? '' : shortly(reported)).toBe('container_lost_gpu trainer')
   }
   const healed = async (): Promise<void> =>
     void (await incidents.reached('its end', (all) => all.length > 0 && all.every(({ status }) => status === 'resolved')))

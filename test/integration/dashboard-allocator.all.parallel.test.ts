@@ -72,13 +72,13 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
   })
 
   test('a forecast is told with both its ends; without one nothing is', async () => {
-    const told = (end: string, seconds: number) => (page: Page) =>
+    const reported = (end: string, seconds: number) => (page: Page) =>
       page.route(`**/api/v1/series?metric=memory_exhaustion_${end}_seconds*`, (route) =>
         route.fulfill({ json: [{ metric: 'm', labels: {}, step_ms: 1000, t: [Date.now()], min: [seconds], mean: [seconds], max: [seconds] }] }),
       )
     await using opened = await open('#/allocator', DESKTOP, async (page) => {
-      await told('earliest', 7_200)(page)
-      await told('latest', 86_400)(page)
+      await reported('earliest', 7_200)(page)
+      await reported('latest', 86_400)(page)
     })
     const outlook = opened.page.locator('[data-tile="forecast"]')
     await outlook.filter({ hasText: /1 h 59 min|2 h 0 min/ }).waitFor()

@@ -55,8 +55,8 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
       for (const colorScheme of themes) {
         await page.emulateMedia({ colorScheme })
         await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
-        const told = await faults(page, only)
-        if (told.length > 0) grave[`${hash} ${colorScheme}`] = told
+        const reported = await faults(page, only)
+        if (reported.length > 0) grave[`${hash} ${colorScheme}`] = reported
       }
     }
     return grave

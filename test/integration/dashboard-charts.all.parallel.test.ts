@@ -227,8 +227,8 @@ describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chrom
     await page.waitForSelector('.job-log [data-at]')
     const rows = z.array(z.looseObject({ container: z.string(), container_id: z.string() })).parse(await scene.agent.json('/api/v1/containers'))
     const id = rows.find(({ container }) => container === 'finetune-lora')?.container_id
-    const told = z.object({ lines: z.array(z.object({ t: z.number(), text: z.string() })), next: z.number() })
-    const kept = told.parse(await scene.agent.json(`/api/v1/containers/${id}/log`))
+    const reported = z.object({ lines: z.array(z.object({ t: z.number(), text: z.string() })), next: z.number() })
+    const kept = reported.parse(await scene.agent.json(`/api/v1/containers/${id}/log`))
     const texts = await page.locator('.job-log .log-text').allTextContents()
     expect(kept.lines.map(({ text }) => text)).toEqual(expect.arrayContaining([texts.at(-1)]))
     // It prints again each time that it starts.

@@ -28,8 +28,8 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   const scene = useSimulatedPage('--simulate', SHORT_PAST)
 
   /** With what the agent told the page since, the newest last. */
-  async function open(hash: string, path: string, prepare?: (page: SharedPage) => Promise<unknown>): Promise<Opened & { readonly told: unknown[] }> {
-    const told: unknown[] = []
+  async function open(hash: string, path: string, prepare?: (page: SharedPage) => Promise<unknown>): Promise<Opened & { readonly reported: unknown[] }> {
+    const reported: unknown[] = []
     const opened = await openPage(
       scene.browser,
       `${scene.agent.url}${hash}`,
@@ -37,17 +37,17 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
       {
         shared: async (page) => {
           page.on('response', (response) => {
-            if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => told.push(body))
+            if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => reported.push(body))
           })
           await prepare?.(page)
         },
       },
     )
-    return { ...opened, told }
+    return { ...opened, reported }
   }
   /** What the page received; that comes here a moment after it is shown there. */
-  const answered = (told: readonly unknown[], is: (report: z.infer<typeof fitSchema>) => boolean): Promise<z.infer<typeof fitSchema>> =>
-    poll(() => told.map((one) => fitSchema.parse(one)).findLast(is), { what: 'the answer of the API' })
+  const answered = (reported: readonly unknown[], is: (report: z.infer<typeof fitSchema>) => boolean): Promise<z.infer<typeof fitSchema>> =>
+    poll(() => reported.map((one) => fitSchema.parse(one)).findLast(is), { what: 'the answer of the API' })
   const textsOf = async (page: Page, selector: string): Promise<readonly string[]> =>
     texts.parse(await page.locator(selector).evaluateAll((all) => all.map((each) => each.textContent)))
   const attributes = (page: Page, selector: string, name: string): Promise<readonly (string | null)[]> =>
@@ -57,9 +57,9 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
 
   test('the doctor looks when its page is opened: every check by group, folded; which are open stands in the address', async () => {
     await using opened = await open('#/doctor', '/api/v1/doctor')
-    const { page, complaints, told } = opened
+    const { page, complaints, reported } = opened
     await page.waitForSelector('.check-group')
-    const report = doctorReport.parse(await poll(() => told.at(-1), { what: 'the report' }))
+    const report = doctorReport.parse(await poll(() => reported.at(-1), { what: 'the report' }))
     expect(await page.locator('.doctor-top time').getAttribute('datetime')).toBe(new Date(report.t).toISOString())
     expect(await page.textContent('.doctor-line')).toContain(`${report.counts.pass} passed, ${report.counts.skipped} skipped of ${report.checks.length} checks`)
     const wrong = report.checks.filter(({ status }) => status === 'fail' || status === 'warn').map(({ id }) => id)
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     expect(await page.locator('[data-check="disk-space"].check').isVisible()).toBe(true)
     expect(await page.locator('[data-group="toolkit"] .check').first().isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Look again' }).click()
-    await poll(() => told.length > 1, { what: 'a second answer' })
+    await poll(() => reported.length > 1, { what: 'a second answer' })
     expect(complaints).toEqual([])
   })
 
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
 
   test('the fit shows what the GPUs have, then what the agent answers to the form; the address holds the question', async () => {
     await using opened = await open('#/', '/api/v1/fit')
-    const { page, complaints, told } = opened
+    const { page, complaints, reported } = opened
     await page.waitForSelector('.navigation')
     await page.keyboard.press('g')
     await page.keyboard.press('f')
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.getByLabel('Context').fill('4096')
     await inAddress(page, 'params=8b', 'train=qlora', 'context=4096')
     await page.locator('.fit-line', { hasText: 'LoRA of rank 16 with adamw, nf4, 1 Ã— 4096 tokens' }).waitFor()
-    const { estimate, gpus } = await answered(told, ({ estimate: { settings } }) => settings.context === 4096 && settings.dtype === 'nf4')
+    const { estimate, gpus } = await answered(reported, ({ estimate: { settings } }) => settings.context === 4096 && settings.dtype === 'nf4')
     expect(await textsOf(page, '.parts-table .likely-figure')).toEqual([...estimate.parts, estimate.total].map((part) => memory(part.likely_bytes)))
     expect(await textsOf(page, '.parts-table [data-label="To"]')).toEqual([...estimate.parts, estimate.total].map((part) => memory(part.high_bytes)))
     expect((await page.textContent('[data-figure="likely"]'))?.replace('\u202f', ' ')).toBe(memory(estimate.total.likely_bytes))
@@ -187,14 +187,14 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
 
   test('a suggestion is a link to the question with that change, and back', async () => {
     await using opened = await open('#/fit?params=70b&train=full', '/api/v1/fit')
-    const { page, told } = opened
+    const { page, reported } = opened
     const suggestion = page.locator('.suggestion').first()
     const changes = await suggestion.locator('code').allTextContents()
     const promised = await suggestion.locator('b').textContent()
     await suggestion.click()
     await inAddress(page, ...changes.flatMap((change) => Array.from(change.matchAll(/([a-z-]+) (\S+)/g), ([, name, value]) => `${name}=${value}`)))
     await poll(async () => (await page.textContent('.total .likely-figure')) === promised, { what: `${promised} in all` })
-    expect((await answered(told, ({ estimate: { total } }) => memory(total.likely_bytes) === promised)).fits.now).toBeGreaterThan(0)
+    expect((await answered(reported, ({ estimate: { total } }) => memory(total.likely_bytes) === promised)).fits.now).toBeGreaterThan(0)
     await page.goBack()
     await page.locator('.fit-line', { hasText: '70.00 billion parameters; full training' }).waitFor()
   })

@@ -157,10 +157,10 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     await page.getByRole('heading', { name: 'No: it is simulated' }).waitFor()
     // Asked again and again by the page: what speaks for the first time after its last question is there after its next.
     const alike = async (): Promise<boolean> => {
-      const told = z.array(z.object({ source: z.string() })).parse(await agent.json('/api/v1/sources'))
+      const reported = z.array(z.object({ source: z.string() })).parse(await agent.json('/api/v1/sources'))
       const gaps = z.array(z.object({ reason: z.string() })).parse(await agent.json('/api/v1/gaps'))
       const rows = await page.locator('#sources tbody tr').evaluateAll((all) => all.map((row) => row.getAttribute('data-row') ?? ''))
-      const names = new Set(told.map(({ source }) => source))
+      const names = new Set(reported.map(({ source }) => source))
       const reading = await page.locator('#sources [data-status="reads"]').count()
       const same = rows.length === names.size && rows.every((row) => names.has(row)) && (await page.textContent('#gaps-title .count')) === String(gaps.length)
       return same && reading === rows.length

@@ -43,10 +43,10 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
 
   const open = (agent: RunningAgent, hash: string, prepare?: Prepare): Promise<Opened> =>
     openPage(browser, `${agent.url}${hash}`, { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, prepare)
-  const told = async (agent: RunningAgent, query = '') => z.array(incidentSummary).parse(await agent.json(`/api/v1/incidents${query}`))
+  const reported = async (agent: RunningAgent, query = '') => z.array(incidentSummary).parse(await agent.json(`/api/v1/incidents${query}`))
   const whole = async (agent: RunningAgent, id: string) => incidentSchema.parse(await agent.json(`/api/v1/incidents/${id}`))
   const first = (agent: RunningAgent, query: string) =>
-    poll(async () => (await told(agent, query))[0], { what: `an incident of ${query}`, deadlineMs: 90_000, everyMs: 200 })
+    poll(async () => (await reported(agent, query))[0], { what: `an incident of ${query}`, deadlineMs: 90_000, everyMs: 200 })
   const ids = (page: Page): Promise<readonly (string | null)[]> =>
     page.locator('#incidents tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))
 
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     await page.waitForSelector('.nothing')
     await page.getByLabel('Find').fill('OUT of memory EVIL')
     await page.waitForSelector('#incidents')
-    expect(await ids(page)).toEqual((await told(logs)).filter(({ kind }) => kind === 'cuda_oom').map((each) => each.id))
+    expect(await ids(page)).toEqual((await reported(logs)).filter(({ kind }) => kind === 'cuda_oom').map((each) => each.id))
   })
 
   test('the list stands still under the pointer, and takes what is new when it leaves', async () => {

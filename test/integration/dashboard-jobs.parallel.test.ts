@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   })
 
   test('a job that runs out of memory shows its incident and the GPU time that it lost', async () => {
-    const told = await poll(
+    const reported = await poll(
       async () => {
         const all = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents?kind=cuda_oom'))
         return all.find(({ facts, subject }) => subject.container?.name === 'finetune-lora' && facts.gpu_seconds_lost !== undefined)
@@ -162,11 +162,11 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     )
     await using opened = await open('#/jobs/finetune-lora')
     const { page } = opened
-    const link = page.locator(`.job-incidents a[href="#/incidents/${told.id}"]`)
+    const link = page.locator(`.job-incidents a[href="#/incidents/${reported.id}"]`)
     await link.waitFor()
     // Its title changes with each further crash.
     const beside = async (): Promise<readonly (string | null)[]> => {
-      const { title } = incidentSummary.parse(await agent.json(`/api/v1/incidents/${told.id}`))
+      const { title } = incidentSummary.parse(await agent.json(`/api/v1/incidents/${reported.id}`))
       return [await link.textContent(), title]
     }
     await expect.poll(beside).toSatisfy(([shown, title]: readonly (string | null)[]) => shown === title)

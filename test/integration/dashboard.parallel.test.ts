@@ -55,12 +55,12 @@ const COMPARED = [
 function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): string | undefined {
   for (const measure of COMPARED) {
     const figure = card.figures[measure] ?? ''
-    const told = row[measure]
+    const reported = row[measure]
     if (figure === '') return `GPU ${String(row['index'])}: the card shows no ${measure}`
     const shown = parseFigure(figure)
-    if (typeof told !== 'number') return `GPU ${String(row['index'])}: the API tells no ${measure}`
-    if (Math.abs(shown.value - told) > shown.half)
-      return `GPU ${String(row['index'])} ${measure}: the API tells ${told}, the card shows ${card.figures[measure]}`
+    if (typeof reported !== 'number') return `GPU ${String(row['index'])}: the API tells no ${measure}`
+    if (Math.abs(shown.value - reported) > shown.half)
+      return `GPU ${String(row['index'])} ${measure}: the API tells ${reported}, the card shows ${card.figures[measure]}`
   }
   return undefined
 }
@@ -80,11 +80,11 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     let last = 'no answer yet'
     await poll(
       async () => {
-        const told = rows.parse(await scene.agent.json('/api/v1/gpus'))
+        const reported = rows.parse(await scene.agent.json('/api/v1/gpus'))
         const shown = await cards(page)
-        expect(told).toHaveLength(8)
-        expect(shown.map((card) => card.uuid)).toEqual(told.map((row) => row['uuid']))
-        const wrong = shown.flatMap((card, i) => difference(card, told[i] ?? {}) ?? [])
+        expect(reported).toHaveLength(8)
+        expect(shown.map((card) => card.uuid)).toEqual(reported.map((row) => row['uuid']))
+        const wrong = shown.flatMap((card, i) => difference(card, reported[i] ?? {}) ?? [])
         last = wrong.join('; ')
         return wrong.length === 0
       },

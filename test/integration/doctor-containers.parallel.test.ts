@@ -188,9 +188,9 @@ describe.skipIf(missing !== undefined)(`containers of a real engine${missing ===
     ['container-visible-devices', 'fail', /twice/],
   ] as const)('one that is wrong: %s', async (id, status, says) => {
     const found = (await findings('bad')).get(id) ?? []
-    const told = found.filter((finding) => finding.status === status).map(({ subject, summary }) => `${subject ?? ''}: ${summary}`)
-    expect(told.join('\n'), `found: ${JSON.stringify(found)}`).toMatch(says)
-    expect(told[0]).toMatch(/^bad: /)
+    const reported = found.filter((finding) => finding.status === status).map(({ subject, summary }) => `${subject ?? ''}: ${summary}`)
+    expect(reported.join('\n'), `found: ${JSON.stringify(found)}`).toMatch(says)
+    expect(reported[0]).toMatch(/^bad: /)
   })
 
   test('pipes, loops and links out of its root are not followed, and hold nobody up', async () => {

@@ -43,8 +43,8 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
       { what: `readings of GPUs ${gpus.join()}`, deadlineMs: 40_000 },
     ))
   const fires = (found: readonly WatchedIncident[], short: string): WatchedIncident | undefined =>
-    found.find((told) => told.status === 'firing' && shortly(told) === short)
-  const told = async (short: string): Promise<WatchedIncident | undefined> =>
+    found.find((reported) => reported.status === 'firing' && shortly(reported) === short)
+  const reported = async (short: string): Promise<WatchedIncident | undefined> =>
     fires(await incidents.reached(short, (all) => fires(all, short) !== undefined), short)
   const over = async (short: string): Promise<void> =>
     void (await incidents.reached(`the end of ${short}`, (all) => all.some((one) => shortly(one) === short) && fires(all, short) === undefined))
@@ -68,7 +68,7 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
 
   test('a lost GPU, once; silence of the whole driver does not bring it back, the GPU does', async () => {
     agent.tell(lost)
-    const found = await told('gpu_missing GPU 2')
+    const found = await reported('gpu_missing GPU 2')
     expect(found).toMatchObject({ severity: 'critical', title: 'GPU 2 is missing', subject: { gpu: { uuid: fakeUuid(2), name: 'NVIDIA H100 80GB HBM3' } } })
     expect(found?.verdict).toContain('NVIDIA H100 80GB HBM3')
     await poll(async () => (await agent.metrics()).value('warpwatch_gpu_present', { uuid: fakeUuid(2) }) === 0, { what: 'the metric', deadlineMs: 25_000 })
@@ -86,7 +86,7 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
 
   test('readings that stop: a GPU that answers with errors', async () => {
     agent.tell(failing)
-    const found = await told('telemetry_stale GPU 5')
+    const found = await reported('telemetry_stale GPU 5')
     expect(found).toMatchObject({ severity: 'warning', subject: { gpu: { uuid: fakeUuid(5) } }, facts: { gpu_index: 5, source: 'gpu' } })
     expect(await incidents.firing()).toEqual(['telemetry_stale GPU 5'])
     agent.tell(well)
@@ -95,7 +95,7 @@ describe.skipIf(compiler === undefined)('faults of the driver on the API (needs 
 
   test('a call that hangs: with the call; the others have none; over when it answers', async () => {
     agent.tell(hung)
-    const found = await told('driver_hung GPU 3')
+    const found = await reported('driver_hung GPU 3')
     expect(found).toMatchObject({
       severity: 'critical',
       title: 'GPU 3: driver not responding',

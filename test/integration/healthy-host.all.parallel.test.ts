@@ -40,7 +40,7 @@ function judged(): Judged {
   })
   return { diagnosis, incidents, failures }
 }
-const told = ({ incidents, failures }: Judged): readonly string[] => [
+const reported = ({ incidents, failures }: Judged): readonly string[] => [
   ...failures,
   ...[...incidents.values()].map(({ started_at: at, kind, verdict }) => `${Math.round((at - T) / 1_000)} s ${kind}: ${verdict}`),
 ]
@@ -92,8 +92,8 @@ describe('a healthy host', () => {
       const left = withLoss(events, random, LOSS)
       if (!paused(second)) take(worn, left)
     }
-    expect(told(whole)).toEqual([])
-    expect(told(worn)).toEqual([])
+    expect(reported(whole)).toEqual([])
+    expect(reported(worn)).toEqual([])
     expect(host.restarts()).toBeGreaterThan(5)
     // Nothing waits here: hours are judged, which takes minutes where the cores are shared.
   }, 1_800_000)

@@ -21,7 +21,7 @@ const LEAST_SECONDS = 100
 /** Runs the child until it has told so many seconds and a random time is over; returns the last second it told. */
 async function runAndKill(program: string, directory: string, first: number): Promise<number> {
   const child = spawn(process.execPath, [program, directory, String(first)], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let told = ''
+  let reported = ''
   let lines = 0
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
@@ -30,7 +30,7 @@ async function runAndKill(program: string, directory: string, first: number): Pr
     child.stdout.on('data', (chunk: Buffer) => {
       const before = lines
       lines += chunk.toString().split('\n').length - 1
-      told += chunk.toString()
+      reported += chunk.toString()
       if (before <= LEAST_SECONDS && lines > LEAST_SECONDS) setTimeout(resolve, Math.random() * 250)
     })
     child.once('exit', () => reject(new Error(`expected a child that runs until it is killed, it ended: ${errors}`)))
@@ -38,7 +38,7 @@ async function runAndKill(program: string, directory: string, first: number): Pr
   child.kill('SIGKILL')
   await exited
   expect(errors).toBe('')
-  const complete = told.slice(0, told.lastIndexOf('\n')).split('\n')
+  const complete = reported.slice(0, reported.lastIndexOf('\n')).split('\n')
   return Number(complete.at(-1))
 }
 

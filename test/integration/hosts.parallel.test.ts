@@ -96,7 +96,7 @@ describe('several hosts', () => {
       },
       { what: 'each host to have answered or failed' },
     )
-    const told = performance.now() - began
+    const reported = performance.now() - began
     const named = new Map(known.map((entry) => [entry.name, entry]))
     expect(known).toHaveLength(all.length + 1)
     expect(known[0]).toMatchObject({ self: true, summary: { gpus: 8 } })
@@ -108,7 +108,7 @@ describe('several hosts', () => {
     expect(named.get('hostile-1')?.problem).toContain('form that this version does not know')
     expect(named.get('hostile-2')?.summary?.host).toHaveLength(300)
     // The agent asks each every 1.9 s and waits 2 s; what this machine adds is not what is tested.
-    process.stderr.write(`all ${all.length} hosts known after ${told.toFixed(0)} ms\n`)
+    process.stderr.write(`all ${all.length} hosts known after ${reported.toFixed(0)} ms\n`)
     const text = JSON.stringify(known)
     expect(text).not.toContain(TOKEN)
 

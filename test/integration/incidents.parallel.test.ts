@@ -103,9 +103,9 @@ describe.skipIf(missing !== undefined)(`incidents of real crashes${missing === u
     socket.on('message', (data: Buffer) => {
       const text = data.toString()
       if (!text.startsWith('{"type":"incident"')) return
-      const { incident: told } = z.object({ incident: incidentSummary }).parse(JSON.parse(text))
-      const name = told.subject.container?.name ?? ''
-      if (name.startsWith('quick-') && !seen.has(name)) seen.set(name, Date.now() - told.started_at)
+      const { incident: reported } = z.object({ incident: incidentSummary }).parse(JSON.parse(text))
+      const name = reported.subject.container?.name ?? ''
+      if (name.startsWith('quick-') && !seen.has(name)) seen.set(name, Date.now() - reported.started_at)
     })
     const names = Array.from({ length: 8 }, (_, n) => `quick-${n}`)
     for (const name of names) await docker.run({ name, command: sh(`echo '${OOM}'; sleep 600`) })

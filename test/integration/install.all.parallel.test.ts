@@ -177,8 +177,8 @@ describe.skipIf(!isLinuxX64)('an ordinary user, without systemd', () => {
   test('puts it where it is told, and leaves a stranger’s command alone', () => {
     mkdirSync(at('tools'))
     writeFileSync(at('tools/warpwatch'), '#!/bin/sh\necho mine\n', { mode: 0o755 })
-    const told = install(join(carried, 'install.sh'), '--prefix', at('apps/ww'), '--bin', at('tools'))
-    expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('is not ours and stays') })
+    const reported = install(join(carried, 'install.sh'), '--prefix', at('apps/ww'), '--bin', at('tools'))
+    expect(reported).toMatchObject({ status: 0, stdout: expect.stringContaining('is not ours and stays') })
     expect(run(at('apps/ww/current/warpwatch'), '--version').stdout).toBe(`${VERSION}\n`)
     expect(install(at('apps/ww/current/install.sh'), '--uninstall', '--bin', at('tools')).status).toBe(0)
     expect([existsSync(at('apps/ww')), readFileSync(at('tools/warpwatch'), 'utf8')]).toEqual([false, '#!/bin/sh\necho mine\n'])

@@ -180,7 +180,7 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
     })
     expect(await seen()).toEqual(wanted)
     // What the log said last is judged with the engine's word: an exception with the user's own line, nothing of what ended well or was stopped.
-    const told = async (): Promise<Readonly<Record<string, string>>> => {
+    const reported = async (): Promise<Readonly<Record<string, string>>> => {
       const incidents = z.array(incidentSchema).parse(await agent.json('/api/v1/incidents'))
       const of = (name: string) =>
         incidents
@@ -188,8 +188,8 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
           .map(({ kind, facts: { exception, frame } }) => [kind, exception, frame].join(' ').trim())
       return Object.fromEntries(Object.keys(TOLD).map((name) => [name, of(name).join()]))
     }
-    await poll(async () => JSON.stringify(await told()) === JSON.stringify(TOLD), { what: 'the verdicts', deadlineMs: 20_000 }).catch(() => {})
-    expect(await told()).toEqual(TOLD)
+    await poll(async () => JSON.stringify(await reported()) === JSON.stringify(TOLD), { what: 'the verdicts', deadlineMs: 20_000 }).catch(() => {})
+    expect(await reported()).toEqual(TOLD)
   })
 
   test('what ends while the agent is dead is told by the engine afterwards; what still runs goes on as the same run', async () => {

@@ -69,17 +69,17 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     rmSync(nodes, { recursive: true, force: true })
   })
 
-  const find = async (what: string, holds: (told: WatchedIncident) => boolean): Promise<WatchedIncident> => {
+  const find = async (what: string, holds: (reported: WatchedIncident) => boolean): Promise<WatchedIncident> => {
     const found = (await incidents.reached(what, (all) => all.some(holds))).find(holds)
     if (found === undefined) throw new Error(`expected ${what}, came none`)
     return found
   }
-  const firing = (kind: string) => find(`${kind} to fire`, (told) => told.kind === kind && told.status === 'firing')
-  const resolved = (id: string) => find(`${id} to resolve`, (told) => told.id === id && told.status === 'resolved')
+  const firing = (kind: string) => find(`${kind} to fire`, (reported) => reported.kind === kind && reported.status === 'firing')
+  const resolved = (id: string) => find(`${id} to resolve`, (reported) => reported.id === id && reported.status === 'resolved')
 
   test('two jobs on one card while the other stands empty: told with the names of both containers', async () => {
     // A notice until it is known what each container was given.
-    const told = await find(
+    const reported = await find(
       'shared_gpu to warn, with what the containers were given',
       ({ kind, status, severity, verdict }) =>
         kind === 'shared_gpu' &&
@@ -88,11 +88,11 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
         verdict.includes('container job-a') &&
         verdict.includes('which one of them was given as well'),
     )
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
       facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
     })
-    expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19 GiB)`)
+    expect(reported.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19 GiB)`)
   })
 
   test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {
@@ -108,13 +108,13 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
     const pair = await firing('shared_gpu')
     await docker.call('POST', `/containers/${ids[0]}/kill`)
     agent.tell(left())
-    const told = await firing('unattributed_memory')
-    expect(told).toMatchObject({
+    const reported = await firing('unattributed_memory')
+    expect(reported).toMatchObject({
       severity: 'warning',
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
       facts: { pattern: 'held_by_nobody', left_by: `process sleep (${pid(0)}) of container job-a` },
     })
-    expect(told.facts.unattributed_bytes).toBeCloseTo(19.5 * GIB, -8)
+    expect(reported.facts.unattributed_bytes).toBeCloseTo(19.5 * GIB, -8)
     expect((await resolved(pair.id)).subject.gpu?.index).toBe(0)
   })
 
@@ -128,20 +128,20 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
       deadlineMs: 30_000,
       everyMs: 250,
     })
-    expect((await incidents.all()).find((told) => told.id === id)?.status).toBe('firing')
+    expect((await incidents.all()).find((reported) => reported.id === id)?.status).toBe('firing')
     agent.tell(host(card(0, 60, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
     expect((await resolved(id)).count).toBeGreaterThan(0)
   })
 
   test('a GPU that is held and idle: told with the container, over with the first work', async () => {
     agent.tell(host(card(0, 0, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
-    const told = await find('the idle GPU 0', ({ kind, status, subject }) => kind === 'idle_gpu_held' && status === 'firing' && subject.gpu?.index === 0)
-    expect(told).toMatchObject({
+    const reported = await find('the idle GPU 0', ({ kind, status, subject }) => kind === 'idle_gpu_held' && status === 'firing' && subject.gpu?.index === 0)
+    expect(reported).toMatchObject({
       severity: 'info',
       subject: { gpu: { index: 0, uuid: fakeUuid(0) }, container: { name: 'job-b' }, process: { pid: pid(1) } },
       facts: { pattern: 'held_without_work', process_bytes: 10.5 * GIB },
     })
     agent.tell(host(card(0, 3, 10.6, [{ pid: pid(1), bytes: 10.5 * GIB }]), card(1, 0, 0.1, [])))
-    expect((await resolved(told.id)).resolved_at).toBeGreaterThan(told.started_at)
+    expect((await resolved(reported.id)).resolved_at).toBeGreaterThan(reported.started_at)
   })
 })

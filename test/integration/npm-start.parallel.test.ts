@@ -26,8 +26,8 @@ describe.skipIf(!hasNpm)('npm start (needs npm)', () => {
     let said = ''
     npm.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     const ended = once(npm, 'exit')
-    const told = { what: () => `the agent to say where it listens; it said ${said}`, deadlineMs: 40_000 } // it may have to build first
-    const url = await poll(() => /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0], told)
+    const reported = { what: () => `the agent to say where it listens; it said ${said}`, deadlineMs: 40_000 } // it may have to build first
+    const url = await poll(() => /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0], reported)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect(existsSync(join(folder, signal)), 'a relative path means the caller’s folder').toBe(true)
     npm.kill(signal)

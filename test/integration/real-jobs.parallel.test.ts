@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)(`real programs${missing === undefined ? '
   test(`${IN_CONTAINERS.length} as containers`, async () => {
     const Binds = ['/usr', '/lib', '/lib64', '/root/.pyenv', VENV, '/bin/bash'].filter((path) => existsSync(path)).map((path) => `${path}:${path}:ro`)
     const late: Record<string, number> = {}
-    const told: Record<string, readonly Answer[]> = {}
+    const reported: Record<string, readonly Answer[]> = {}
     await inGroups(IN_CONTAINERS, async (name) => {
       const { folder, cmd, env } = prepared(name)
       await docker.run({
@@ -137,10 +137,10 @@ describe.skipIf(missing !== undefined)(`real programs${missing === undefined ? '
         await poll(async () => (await incidents()).length > 0, { what: `the verdict on ${name}`, everyMs: 50 })
         late[name] = Date.now() - (ended.last.ended_at ?? 0)
       }
-      told[name] = await incidents()
+      reported[name] = await incidents()
     })
     if (process.env['REALJOBS_TIMES'] !== undefined) writeFileSync(process.env['REALJOBS_TIMES'], JSON.stringify(late))
-    const misses = Object.fromEntries(IN_CONTAINERS.map((name) => [name, wrong(name, told[name] ?? [])]).filter(([, text]) => text !== ''))
+    const misses = Object.fromEntries(IN_CONTAINERS.map((name) => [name, wrong(name, reported[name] ?? [])]).filter(([, text]) => text !== ''))
     expect(misses).toEqual({})
   }, 900_000)
 

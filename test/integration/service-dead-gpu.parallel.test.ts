@@ -48,7 +48,8 @@ describe.skipIf(missing !== undefined)(`a service that answers while its GPU is 
         const found = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents?limit=100'))
         last = found.map(({ kind, status: now, title }) => `${kind} ${now} ${title}`).join('; ')
         return found.find(
-          (told) => (told.kind === 'service_dead_gpu' || told.kind === 'target_down') && told.status === state && told.facts['reason'] === reason,
+          (reported) =>
+            (reported.kind === 'service_dead_gpu' || reported.kind === 'target_down') && reported.status === state && reported.facts['reason'] === reason,
         )
       },
       { what: () => `${what}; there are: ${last}`, deadlineMs: 30_000, everyMs: 100 },
@@ -60,26 +61,26 @@ describe.skipIf(missing !== undefined)(`a service that answers while its GPU is 
     ['hung', 'driver_hung', { 'delay.nvmlDeviceGetPowerUsage': 600_000 }],
   ] as const)('%s', async (_, reason, values) => {
     agent.tell(withGpu(host(), 0, values))
-    const told = await find('the incident', 'firing', reason)
-    expect(told).toMatchObject({
+    const reported = await find('the incident', 'firing', reason)
+    expect(reported).toMatchObject({
       severity: 'critical',
       title: 'Service ui says it is well, but GPU 0 behind it is dead',
       subject: { gpu: { index: 0, uuid: fakeUuid(0) }, container: { name: 'trainer' } },
       facts: { target: 'ui', http_status: 200 },
     })
-    expect(told.verdict).toContain(`Service ui (${service.url}/health) of container trainer answers its health check with 200`)
+    expect(reported.verdict).toContain(`Service ui (${service.url}/health) of container trainer answers its health check with 200`)
     agent.tell(host())
-    expect(await find('the incident to be over', 'resolved', reason)).toMatchObject({ id: told.id })
+    expect(await find('the incident to be over', 'resolved', reason)).toMatchObject({ id: reported.id })
   })
 
   test('an Xid after which its process cannot go on; over when the service says so itself', async () => {
     const scene = host()
     agent.tell({ ...scene, gpus: scene.gpus.map((gpu, index) => (index === 0 ? { ...gpu, xids: [{ sequence: 1, xid: 95 }] } : gpu)) })
-    const told = await find('the incident', 'firing', 'xid')
-    expect(told).toMatchObject({ facts: { xid: 95 }, subject: { gpu: { index: 0 }, container: { name: 'trainer' } } })
-    expect(told.verdict).toContain(`process sleep (${pid}) of container trainer`)
+    const reported = await find('the incident', 'firing', 'xid')
+    expect(reported).toMatchObject({ facts: { xid: 95 }, subject: { gpu: { index: 0 }, container: { name: 'trainer' } } })
+    expect(reported.verdict).toContain(`process sleep (${pid}) of container trainer`)
     status = 503
-    expect(await find('the incident to be over', 'resolved', 'xid')).toMatchObject({ id: told.id })
+    expect(await find('the incident to be over', 'resolved', 'xid')).toMatchObject({ id: reported.id })
     expect(await find('that it is down', 'firing', 'status')).toMatchObject({
       title: 'Service ui is down: unexpected status 503',
       subject: { container: { name: 'trainer' } },

@@ -78,9 +78,9 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
   const journal = async (): Promise<string> => (await host.run('journalctl', '-u', 'warpwatch', '-n', '30', '--no-pager')).stdout
   /** Which series an agent has, and what it misses; nothing while it does not answer. */
   const seen = async (url: string): Promise<ReadonlySet<string>> => {
-    const [page, told] = [await host.get(`${url}/metrics`), await host.get(`${url}/api/v1/gaps`)]
-    if (page === undefined || told === undefined) return new Set()
-    const gaps: unknown = JSON.parse(told)
+    const [page, reported] = [await host.get(`${url}/metrics`), await host.get(`${url}/api/v1/gaps`)]
+    if (page === undefined || reported === undefined) return new Set()
+    const gaps: unknown = JSON.parse(reported)
     // Counters of the agent's own and incidents tell what happened meanwhile, as other tests write to the kernel's log; not what can be seen.
     const samples = readPage(page).samples.filter(({ name }) => !/^warpwatch_(agent_(?!source_up)|incident)/.test(name))
     const series = samples.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`)

@@ -80,7 +80,7 @@ describe.skipIf(!promtool)('services and thresholds, and their rules (needs prom
       const turns = states.flatMap((state, second) => (second > 0 && state !== states[second - 1] ? [second] : []))
       const keys = tell(0).map(({ series }) => series.key)
       const seconds = Array.from({ length: END }, (_, second) => tell(second))
-      const input_series = keys.map((key, n) => ({ series: key, values: seconds.map((told) => told[n]?.value ?? '_').join(' ') }))
+      const input_series = keys.map((key, n) => ({ series: key, values: seconds.map((reported) => reported[n]?.value ?? '_').join(' ') }))
       const slack = everyS > SLACK ? SLACK + everyS : SLACK
       const times = Array.from({ length: END / EVALUATION - 1 }, (_, n) => (n + 1) * EVALUATION).filter(
         (at) => !turns.some((turn) => Math.abs(turn - at) <= slack),

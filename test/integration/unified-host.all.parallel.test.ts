@@ -91,13 +91,13 @@ describe.skipIf(compiler === undefined)('a host with unified memory (needs a C c
     host.boot('22222222-0000-4000-8000-000000000002')
     host.memory(120_000_000)
     await using agent = await host.start()
-    const told = await poll(async () => (await incidentsOf(agent)).find(({ kind }) => kind === 'host_exhausted'), {
+    const reported = await poll(async () => (await incidentsOf(agent)).find(({ kind }) => kind === 'host_exhausted'), {
       what: 'the incident of the boot before',
       everyMs: 100,
     })
     // Its last second, by the clock, and what was left in it.
-    expect(JSON.stringify(told)).toContain(`${new Date(end).toISOString().slice(11, 19)} UTC`)
-    expect(JSON.stringify(told)).toContain('254 MiB of 121.7 GiB')
+    expect(JSON.stringify(reported)).toContain(`${new Date(end).toISOString().slice(11, 19)} UTC`)
+    expect(JSON.stringify(reported)).toContain('254 MiB of 121.7 GiB')
     expect((await agent.metrics()).value('warpwatch_host_previous_boot_end_timestamp_seconds')).toBe(end / 1_000)
     expect((await agent.metrics()).value('warpwatch_host_previous_boot_memory_free_ratio')).toBeCloseTo(260_000 / TOTAL_KB, 6)
   }, 60_000)

@@ -60,7 +60,7 @@ function refigured(text: string, seed: number): string {
   )
 }
 
-const told = (fault: Fault): readonly string[] => fault.remedies.flatMap(({ command }) => (command === undefined ? [] : [command]))
+const reported = (fault: Fault): readonly string[] => fault.remedies.flatMap(({ command }) => (command === undefined ? [] : [command]))
 const checked = new Map<string, boolean>()
 /** True where bash reads it; what a person must fill in is a word. */
 function parses(command: string): boolean {
@@ -135,7 +135,7 @@ function breaches(text: string, fault: Fault): readonly string[] {
   for (const said of [fault.title, fault.verdict, ...remedies.map((remedy) => remedy.text)])
     if (/\bundefined\b(?! symbol)|\bNaN\b(?!s)(?<!loss.{0,40}NaN)|\bInfinity\b|\[object/.test(said) && !/\bundefined\b|\bNaN\b|Infinity/.test(text))
       broken.push(`${kind}: ${said}`)
-  for (const command of told(fault)) {
+  for (const command of reported(fault)) {
     if (!parses(command)) broken.push(`no shell: ${command}`)
     if (/…|\/path\/to|\bTRAIN\.py\b|\bundefined\b|\bNaN\b/.test(command)) broken.push(`made up: ${command}`)
     if (/<(?![A-Z][A-Z_]*>)[a-z]/.test(command)) broken.push(`placeholder: ${command}`)
@@ -222,11 +222,11 @@ describe('advice', () => {
           const [gib, free] = [total / 100, (total * share) / 100]
           const text = `ValueError: Free memory on device (${free.toFixed(2)}/${gib.toFixed(2)} GiB) on startup is less than desired GPU memory utilization (0.96, ${(gib * 0.96).toFixed(2)} GiB).`
           const [fault] = explainText(logScanner(), text)
-          const given = /--gpu-memory-utilization ([\d.]+)/.exec(fault === undefined ? '' : told(fault).join('\n'))?.[1]
+          const given = /--gpu-memory-utilization ([\d.]+)/.exec(fault === undefined ? '' : reported(fault).join('\n'))?.[1]
           expect(Number(given ?? 0) * gib).toBeLessThanOrEqual(free + 0.01)
           const cache = `vLLM: ValueError: To serve at least one request with the models's max seq len (1048576), (22.50 GiB KV cache is needed, which is larger than the available KV cache memory (7.00 GiB). Based on the available memory, the estimated maximum model length is ${length}.`
           const [tooLong] = explainText(logScanner(), cache)
-          expect(tooLong === undefined ? '' : told(tooLong).join('\n')).toContain(`--max-model-len ${length}`)
+          expect(tooLong === undefined ? '' : reported(tooLong).join('\n')).toContain(`--max-model-len ${length}`)
         },
       ),
       { numRuns: 60 },
@@ -236,7 +236,7 @@ describe('advice', () => {
   test('what failed is never advised again: TGI prefills less, SGLang and vLLM take another share than the one in force', () => {
     fc.assert(
       fc.property(fc.integer({ min: 300, max: 60_000 }), fc.integer({ min: 50, max: 97 }), (tokens, percent) => {
-        const all = (text: string): string => explainText(logScanner(), text).flatMap(told).join('\n')
+        const all = (text: string): string => explainText(logScanner(), text).flatMap(reported).join('\n')
         const tgi = /--max-batch-prefill-tokens (\d+)/.exec(
           all(`text_generation_launcher: Not enough memory to handle ${tokens} prefill tokens. You need to decrease --max-batch-prefill-tokens`),
         )?.[1]

@@ -70,11 +70,11 @@ function parsed(text: string, kind: Parsed['kind']): Parsed {
 }
 
 /** A number to the last bit, or the reason why there is none. */
-function told({ values, missing }: Values, id: FieldId): string {
+function reported({ values, missing }: Values, id: FieldId): string {
   return `${id} ${values.get(id) ?? missing.get(id)?.reason ?? 'nothing'}`
 }
 function expectValue(found: Values, id: FieldId, value: number | null): void {
-  expect(told(found, id)).toBe(`${id} ${value ?? 'not_supported'}`)
+  expect(reported(found, id)).toBe(`${id} ${value ?? 'not_supported'}`)
 }
 
 const percent = (value: number | null): number | null => (value === null ? null : value / 100)

@@ -109,12 +109,12 @@ test('firing goes before resolved, each once; again only as worse, or after the 
   holds(
     (routes) => (what, t, plans, before) =>
       plans.flatMap((plan) => {
-        const told = before.get(plan.notifier)
-        if (plan.event === 'resolved') return [(what.status !== 'resolved' || told?.event !== 'firing') && 'resolved without firing before']
-        if (told?.event !== 'firing' || rankOf(what.severity) > rankOf(told.severity)) return []
+        const reported = before.get(plan.notifier)
+        if (plan.event === 'resolved') return [(what.status !== 'resolved' || reported?.event !== 'firing') && 'resolved without firing before']
+        if (reported?.event !== 'firing' || rankOf(what.severity) > rankOf(reported.severity)) return []
         return [
           (plan.reason !== 'repeat' || what.acknowledged !== undefined || plan.notifier === 'state') && `told again as ${plan.reason}`,
-          t - told.at < (routeBy(routes, plan).repeatMs ?? Infinity) && 'told again too soon',
+          t - reported.at < (routeBy(routes, plan).repeatMs ?? Infinity) && 'told again too soon',
         ]
       }),
   )
@@ -129,8 +129,8 @@ test('nothing is due in quiet hours; what they keep back is due when they are ov
         if (plan.notifier === 'state') return [(plan.dueAt !== t || isHeld) && 'a receiver with a state waits']
         const { quiet } = routeBy(routes, plan)
         // They hear of the end of what they were called for, however bad it is by then.
-        const told = plan.event === 'resolved' ? before.get(plan.notifier)?.severity : undefined
-        const severity = told !== undefined && rankOf(told) > rankOf(what.severity) ? told : what.severity
+        const reported = plan.event === 'resolved' ? before.get(plan.notifier)?.severity : undefined
+        const severity = reported !== undefined && rankOf(reported) > rankOf(what.severity) ? reported : what.severity
         return [
           quietUntil(quiet, severity, plan.dueAt) !== plan.dueAt && 'due in quiet hours',
           isHeld && (plan.dueAt <= t || quietUntil(quiet, severity, plan.dueAt - 1) !== plan.dueAt) && 'held for longer than they last',

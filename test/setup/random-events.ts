@@ -90,15 +90,15 @@ export function randomSeconds(watches: readonly string[]): fc.Arbitrary<readonly
         limit_bytes: limit,
         stats: said,
       }))
-      const told = { container: 'trainer', container_id: '0123456789ab' }
+      const reported = { container: 'trainer', container_id: '0123456789ab' }
       const more: readonly Event[] =
         other === 'none'
           ? []
           : other === 'oom'
             ? [{ type: 'allocator_oom', t, pid: 4242, uuid: uuid(0), request_bytes: GIB, stats: {} }]
             : other === 'log'
-              ? [{ type: 'log', t, stream: 'container', origin: told, text: 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB.' }]
-              : [{ type: 'container', t, action: other, ...told, ...(other === 'die' ? { exit_code: 1 } : {}) }]
+              ? [{ type: 'log', t, stream: 'container', origin: reported, text: 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB.' }]
+              : [{ type: 'container', t, action: other, ...reported, ...(other === 'die' ? { exit_code: 1 } : {}) }]
       return { t, events: [{ type: 'scrape', t, source, group, ttlMs: 30_000, durationMs: 1, readings, gaps }, ...samples, ...more] }
     })
   })

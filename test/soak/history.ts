@@ -31,7 +31,7 @@ cpSync(join(root, 'dist'), join(home, 'dist'), { recursive: true })
 symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'))
 const dataDir = join(home, 'data')
 const scene = scenarioFile(sceneAt(Math.floor(Date.now() / 1000)))
-const told = tellScenes(scene.path)
+const reported = tellScenes(scene.path)
 const env = { FAKE_NVML_SCENARIO: scene.path, WARPWATCH_GPU__LIBRARY: fakeLibrary() ?? '' }
 
 const lives: Life[] = []
@@ -87,11 +87,11 @@ for (;;) {
   ;({ agent, firstReading } = await begin())
 }
 lives.push({ firstReading, end: Date.now() })
-const verdict = await judge(agent.url, Math.floor(startedAt / 1000) * 1000, Date.now(), lives, told)
+const verdict = await judge(agent.url, Math.floor(startedAt / 1000) * 1000, Date.now(), lives, reported)
 const words = agent.stderr().match(/^.*(error|warn) .*$/gm)
 if (words !== null) problems.push(...words)
 const ended = await agent.terminate()
-told.stop()
+reported.stop()
 
 const file = join(dataDir, 'history.db')
 const db = new Sqlite(file, { readonly: true })

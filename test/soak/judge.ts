@@ -22,7 +22,7 @@ const series = z.array(
 const WINDOW_MS = 3_600_000
 const SHOULD: Readonly<Record<string, (gpu: number, second: number) => number>> = { gpu_power_watts: wattsAt, gpu_memory_used_bytes: usedAt }
 
-export async function judge(url: string, from: number, to: number, lives: readonly Life[], told: LoadScenes): Promise<Verdict> {
+export async function judge(url: string, from: number, to: number, lives: readonly Life[], reported: LoadScenes): Promise<Verdict> {
   const invalid: string[] = []
   const holes: Hole[] = []
   let rows = 0
@@ -44,7 +44,7 @@ export async function judge(url: string, from: number, to: number, lives: readon
           if (min[i] !== value || max[i] !== value)
             invalid.push(`${metric} of GPU ${gpu} at ${at}: one reading, but min ${min[i]}, mean ${value}, max ${max[i]}`)
           // What was reported in that second, or shortly before it by an answer that was late.
-          const allowed = told.during(at - 1000, at + 2000).map((second) => should(Number(gpu), second))
+          const allowed = reported.during(at - 1000, at + 2000).map((second) => should(Number(gpu), second))
           // History keeps six decimals (agent/store/history/quantize.ts); what is told has two.
           if (!allowed.some((wanted) => Math.abs(wanted - value) < 1e-5))
             invalid.push(`${metric} of GPU ${gpu} at ${at}: came ${value}, told were ${allowed.join(', ')}`)

@@ -34,19 +34,19 @@ export type LoadScenes = {
 
 /** Writes the scene of each second in the middle of the one before. */
 export function tellScenes(path: string): LoadScenes {
-  const told: { readonly second: number; readonly at: number }[] = []
+  const reported: { readonly second: number; readonly at: number }[] = []
   let timer: NodeJS.Timeout
   const tell = (): void => {
     const now = Date.now()
     const second = Math.floor((now + 500) / 1000)
     writeScenario(path, sceneAt(second))
-    told.push({ second, at: now })
+    reported.push({ second, at: now })
     timer = setTimeout(tell, second * 1000 + 500 - now)
   }
   tell()
   return {
     // The writing itself takes a moment, so the end of each is a little late.
-    during: (from, to) => told.filter(({ at }, i) => at <= to && (told[i + 1]?.at ?? Infinity) + 50 >= from).map(({ second }) => second),
+    during: (from, to) => reported.filter(({ at }, i) => at <= to && (reported[i + 1]?.at ?? Infinity) + 50 >= from).map(({ second }) => second),
     stop: () => clearTimeout(timer),
   }
 }

@@ -54,14 +54,14 @@ async function counted(): Promise<{ readonly faults: Map<string, number>; readon
   const list = z.array(incidentSummary).parse(JSON.parse((await get(`${agent.url}/api/v1/incidents?limit=1000`)) ?? ''))
   const faults = new Map<string, number>()
   const add = (kind: string, name: string, count: number): void => void faults.set(`${kind} ${name}`, (faults.get(`${kind} ${name}`) ?? 0) + count)
-  const told = list.filter(({ kind }) => LOG_KINDS.some((known) => known === kind))
-  for (const { id } of told) {
+  const reported = list.filter(({ kind }) => LOG_KINDS.some((known) => known === kind))
+  for (const { id } of reported) {
     const { kind, subject, count, consequences } = incident.parse(JSON.parse((await get(`${agent.url}/api/v1/incidents/${id}`)) ?? ''))
     const name = subject.container?.name ?? '?'
     add(kind, name, count)
     for (const consequence of consequences) add(consequence.kind, consequence.container ?? name, consequence.count)
   }
-  return { faults, incidents: told.length }
+  return { faults, incidents: reported.length }
 }
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
 

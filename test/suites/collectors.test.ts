@@ -150,9 +150,9 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
       const { metrics, gaps, sound } = readTwice(collector, device)
       expect(gaps).toEqual([])
       expect(sound).toBe(true)
-      const told = [...metrics].sort()
+      const reported = [...metrics].sort()
       const ofInstances = ['warpwatch_gpu_mig_info', 'warpwatch_gpu_mig_multiprocessors']
-      expect(told).toEqual(
+      expect(reported).toEqual(
         declaredOf(collector)
           .filter((name) => !ofInstances.includes(name))
           .sort(),
@@ -194,8 +194,8 @@ describe.skipIf(library === undefined)('behaviour (needs a C compiler)', () => {
         const { metrics, sound } = readTwice(collector, device)
         expect({ name, sound }).toEqual({ name, sound: true })
         // NVLink's state decides whether there is NVLink at all: then one gap means its counters.
-        const told = name === 'nvmlDeviceGetNvLinkState' ? [...healthy] : [...metrics]
-        expect({ name, told: told.sort() }).toEqual({ name, told: [...healthy].sort() })
+        const reported = name === 'nvmlDeviceGetNvLinkState' ? [...healthy] : [...metrics]
+        expect({ name, reported: reported.sort() }).toEqual({ name, reported: [...healthy].sort() })
       }
     })
 

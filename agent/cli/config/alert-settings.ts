@@ -101,16 +101,16 @@ export async function judgeNotifiers(settings: readonly Setting[], sources: Sour
   const [problems, warnings]: [Problem[], Problem[]] = [[], []]
   const notifiers: NotifierConfig[] = []
   for (const [number, item] of value.entries()) {
-    const told = ({ path, text }: PartProblem): Problem => {
+    const reported = ({ path, text }: PartProblem): Problem => {
       const whole = [number, ...path]
       return { where: at(whole), text: `${partName(NOTIFIERS, whole)}: ${text}` }
     }
     const { config, ...read } = await readNotifier(item, sources)
-    problems.push(...read.problems.map(told))
-    warnings.push(...read.warnings.map(told))
+    problems.push(...read.problems.map(reported))
+    warnings.push(...read.warnings.map(reported))
     if (config === undefined) continue
     if (notifiers.some(({ name }) => name === config.name))
-      problems.push(told({ path: ['name'], text: `another notifier is also called ${JSON.stringify(config.name)}; choose another name` }))
+      problems.push(reported({ path: ['name'], text: `another notifier is also called ${JSON.stringify(config.name)}; choose another name` }))
     notifiers.push(config)
   }
   return { value: notifiers, problems, warnings }

@@ -22,7 +22,7 @@ export type Answer = {
   /** Why the notifier is sent nothing. */
   readonly notSent?: string
 }
-export type Told = { readonly id: string; readonly name: string | undefined; readonly command: string; readonly user: string | undefined }
+export type Reported = { readonly id: string; readonly name: string | undefined; readonly command: string; readonly user: string | undefined }
 export type AgentLineOptions = {
   /** The notifier that is sent what became of it. */
   readonly notify: string | undefined
@@ -97,7 +97,7 @@ const placeOf = async (where: Promise<Where | undefined> | undefined): Promise<s
   return found === undefined ? '' : ` at ${localUrl(found.listen)}`
 }
 
-export function openAgentLine(args: Arguments, io: Io, told: Told, { notify }: AgentLineOptions): AgentLine {
+export function openAgentLine(args: Arguments, io: Io, reported: Reported, { notify }: AgentLineOptions): AgentLine {
   let where: Promise<Where | undefined> | undefined
   let pid = 0
   let ticks: number | undefined
@@ -107,7 +107,7 @@ export function openAgentLine(args: Arguments, io: Io, told: Told, { notify }: A
       where ??= whereOf(args, io)
       const found = await where
       if (found === undefined) return undefined
-      return await post(found.listen, found.token, '/api/v1/jobs/exec', JSON.stringify({ action, ...told, pid, start_ticks: ticks, ...more }))
+      return await post(found.listen, found.token, '/api/v1/jobs/exec', JSON.stringify({ action, ...reported, pid, start_ticks: ticks, ...more }))
     } catch {
       return undefined
     }

@@ -13,14 +13,14 @@ export function answerText(faults: readonly Fault[], coloured: boolean): string 
   const lines = whole(root, paint)
   if (rest.length > 0) {
     lines.push('', 'Also found:')
-    const told = new Map<string, number>()
+    const reported = new Map<string, number>()
     for (const fault of rest) {
-      const count = (told.get(fault.kind) ?? 0) + 1
-      told.set(fault.kind, count)
+      const count = (reported.get(fault.kind) ?? 0) + 1
+      reported.set(fault.kind, count)
       if (count > OF_A_KIND) continue
       lines.push(`- ${paint(fault.severity, printable(fault.title))} ${paint('dim', `(${fault.kind}${place(fault)})`)}`, `  ${printable(fault.verdict)}`)
     }
-    for (const [kind, count] of told) if (count > OF_A_KIND) lines.push(more(rest, kind, count - OF_A_KIND))
+    for (const [kind, count] of reported) if (count > OF_A_KIND) lines.push(more(rest, kind, count - OF_A_KIND))
   }
   return `${lines.join('\n')}\n`
 }

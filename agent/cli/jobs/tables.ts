@@ -85,7 +85,7 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
   if (jobs.length === 0) return `No jobs (asked: ${from})\n`
   const rowOf = ({ job, last }: JobRow): JobProgressRow | undefined =>
     last.outcome === undefined ? progress.find((row) => row.job === job || row.job === last.container) : undefined
-  const isTold = jobs.some((job) => rowOf(job) !== undefined)
+  const isReported = jobs.some((job) => rowOf(job) !== undefined)
   // Where there are several of one name, or other commands of Slurm are asked, its number counts.
   const has = (field: 'slurm_job' | 'account' | 'partition'): boolean => jobs.some(({ last }) => last[field] !== undefined)
   const [isSlurm, hasAccount, hasPartition] = [has('slurm_job'), has('account'), has('partition')]
@@ -97,7 +97,7 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
     'LAST STARTED',
     'LASTED',
     'LAST OUTCOME',
-    ...(isTold ? ['STEP', 'RATE', 'LEFT'] : []),
+    ...(isReported ? ['STEP', 'RATE', 'LEFT'] : []),
     'GPU H',
     'IDLE H',
     'LOST H',
@@ -109,7 +109,7 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
   ]
   const rows = jobs
     .map((row) => [row, rowOf(row)] as const)
-    .map(([{ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }, told]) => [
+    .map(([{ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }, reported]) => [
       job.length > 40 ? `${job.slice(0, 39)}…` : job,
       ...(isSlurm ? [last.slurm_job ?? ''] : []),
       job_id,
@@ -117,7 +117,7 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
       utcMinuteText(last.started_at),
       twoUnitSpan((last.ended_at ?? now ?? last.seen_at) - last.started_at),
       resultOf(last),
-      ...(isTold ? progressCells(told) : []),
+      ...(isReported ? progressCells(reported) : []),
       hours(seconds.active + seconds.idle),
       hours(seconds.idle),
       hours(seconds.lost),

@@ -183,7 +183,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
       const { title, severity } = REASONS[first]
       const text = REASONS[first][held.includes(first) ? 'text' : 'lately']
       // Beside another reason a memory that has cooled again is no news.
-      const told = active.filter((name) => name !== 'memory_temperature' || name === first || held.includes(name))
+      const reported = active.filter((name) => name !== 'memory_temperature' || name === first || held.includes(name))
       const users = usersOf(tracks, uuid)
       // Memory that is hot costs nothing yet.
       const slower = active.some((name) => name !== 'memory_temperature')
@@ -196,8 +196,8 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
         about: { uuid },
         state: 'faulty',
         severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
-        title: `GPU ${index}: ${title}${heatText(row, told)}`,
-        verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and memory errors become likelier'}: ${text}${figures(row, told, memoryLimit)}.${cost.text}${concerns(users)}`,
+        title: `GPU ${index}: ${title}${heatText(row, reported)}`,
+        verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and memory errors become likelier'}: ${text}${figures(row, reported, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
         remedies: filled(remedies, row),
       }

@@ -2,7 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { applicationFrame, frameName, isUserFrame } from '../traceback/user-frame.ts'
-import type { EndTold } from './end-kind.ts'
+import type { EndContext } from './end-kind.ts'
 import { packageOf } from './python-packages.ts'
 
 /** ComfyUI's node packs and the web UI's extensions, by their folder. */
@@ -51,7 +51,7 @@ const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 export type Failed = { readonly first: Piece; readonly next: Piece; /** The advice for people's own code does not apply. */ readonly user?: true }
 
 /** No frame is the user's own: the library whose function was called first, with what its user gave it. */
-export function libraryOf({ error }: EndTold): Failed | undefined {
+export function libraryOf({ error }: EndContext): Failed | undefined {
   if (error === undefined || error.frames.length === 0 || error.frames.some(isUserFrame)) return undefined
   // What called torch is not in the text where only its frames are.
   const name = error.frames.map(({ file }) => packageOf(file)).find((one) => one !== undefined && one !== 'torch')
@@ -66,13 +66,13 @@ export function libraryOf({ error }: EndTold): Failed | undefined {
 }
 
 /** Where the application failed; advice asks for the user's own place alone. */
-export function placeIn({ error }: EndTold): Facts {
+export function placeIn({ error }: EndContext): Facts {
   const frame = error === undefined ? undefined : applicationFrame(error.frames)
   return frame === undefined ? {} : { frame: frameName(frame) }
 }
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
-export function applicationOf({ error, situation }: EndTold): Failed | undefined {
+export function applicationOf({ error, situation }: EndContext): Failed | undefined {
   // A program that it started failed, or a file of the user's is in another encoding.
   if (error === undefined || error.name === 'CalledProcessError' || error.name === 'UnicodeDecodeError') return undefined
   // What is below the user's own code, if there is any.

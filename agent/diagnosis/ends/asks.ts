@@ -1,6 +1,6 @@
 // What an error's own message tells its reader to do: the sentence, and the pip command in it.
 import type { Remedy } from '../../model/fault.ts'
-import type { EndTold } from './end-kind.ts'
+import type { EndContext } from './end-kind.ts'
 
 const ASKS =
   /^(?:[Pp]lease |[Ee]ither )?(?:[Tt]ry|[Uu]se|[Ss]et|[Ii]nstall|[Rr]einstall|[Uu]pgrade|[Uu]pdate|[Pp]ass|[Aa]dd|[Rr]emove|[Ss]pecify|[Pp]rovide|[Cc]hoose|[Ss]elect|[Ee]nable|[Dd]isable|[Rr]estart|[Rr]un|[Cc]heck|[Mm]ake sure|[Ee]nsure|[Cc]onsider|[Rr]educe|[Ii]ncrease|[Ss]witch|[Cc]hange|[Aa]ttach|[Cc]onvert|[Cc]all|[Dd]ecrease|[Ll]ower|[Ll]oad|[Dd]o not|[Aa]void|[Dd]efine)\b|\b(?:you (?:need to|should|must|have to|can|could|(?:may|might) (?:want|need) to)|did you (?:mean|forget|call)|please \w{3,})\b|\bif you (?:want|are|wish|need|did)\b.{1,80}, \w/i
@@ -16,7 +16,7 @@ const EMPTY =
 
 const SHORTEST = 14
 const LONGEST = 260
-export function asks({ error }: Pick<EndTold, 'error'>): Remedy | undefined {
+export function asks({ error }: Pick<EndContext, 'error'>): Remedy | undefined {
   if (error === undefined) return undefined
   const lines = (error.message.startsWith('Exception encountered when calling') ? error.tail.trimStart() : error.tail).split('\n')
   const end = lines.findIndex((line) => /^\s*$|^\[|^\d|Traceback|^[A-Z]+:|^\w+\.\w+/.test(line))

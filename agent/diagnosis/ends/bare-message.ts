@@ -10,7 +10,7 @@ import { readLine } from '../traceback/line.ts'
 import { tokenOf } from '../traceback/grammar.ts'
 import { classify } from './classify.ts'
 import { createEndReader } from './end-reader.ts'
-import { WEIGHT, quote, type EndTold } from './end-kind.ts'
+import { WEIGHT, quote, type EndContext } from './end-kind.ts'
 import type { ErrorSeen } from './evidence.ts'
 import { declared } from './judge.ts'
 import { knownMessage, untilQuoted } from './messages/known.ts'
@@ -53,18 +53,18 @@ function recorded(lines: readonly string[], situationAt: (line: number) => Situa
     const error: ErrorSeen = { name: token.name, module: token.module, message: token.message, tail: '', frames: [], causes: [] }
     const claim = classify(error, true)
     if (claim === undefined || claim.end.stage !== 'cause') continue
-    const told: EndTold = { facts: { ...claim.facts, exception: token.name }, error, situation: situationAt(index + 1) }
-    const known = knownMessage(told)
+    const context: EndContext = { facts: { ...claim.facts, exception: token.name }, error, situation: situationAt(index + 1) }
+    const known = knownMessage(context)
     return {
       kind: claim.end.kind,
       severity: claim.end.severity,
-      title: known?.title ?? claim.end.title(told),
+      title: known?.title ?? claim.end.title(context),
       verdict:
         claim.end === pythonException
-          ? `The program logged an error, and ended: "${quote(told)}".${known?.says === undefined ? '' : ` ${known.says}`}`
-          : claim.end.verdict(told),
-      facts: declared(told.facts, claim.end.kind),
-      remedies: fitting(plan(known?.remedies ?? claim.end.remedies(told)), claim.end.kind, situationAt(index + 1)),
+          ? `The program logged an error, and ended: "${quote(context)}".${known?.says === undefined ? '' : ` ${known.says}`}`
+          : claim.end.verdict(context),
+      facts: declared(context.facts, claim.end.kind),
+      remedies: fitting(plan(known?.remedies ?? claim.end.remedies(context)), claim.end.kind, situationAt(index + 1)),
       evidence: [{ line: index + 1, text: raw }],
     }
   }
@@ -93,8 +93,8 @@ function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, s
   const claim = classify(error, true)
   const sure = claim?.end.stage === 'cause' && claim.weight >= (record ? WEIGHT.words : WEIGHT.message)
   const end = sure && (record || ALONE.has(claim.end.kind)) ? claim.end : undefined
-  const told: EndTold = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
-  const known = knownMessage(told)
+  const context: EndContext = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
+  const known = knownMessage(context)
   // The words are of such an error, and a row knows them.
   const meant = claim?.end.stage === 'cause' && ALONE.has(claim.end.kind)
   const kind = end ?? (known?.title === undefined && known?.says === undefined ? undefined : ((sure || meant ? claim?.end : undefined) ?? pythonException))
@@ -102,9 +102,9 @@ function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, s
   return {
     kind: kind.kind,
     severity: kind.severity,
-    title: known?.title ?? kind.title(told),
-    verdict: known?.says === undefined ? kind.verdict(told) : `${untilQuoted(kind.verdict(told), told)} ${known.says}`,
-    facts: told.facts,
-    remedies: plan(known?.remedies ?? kind.remedies(told)),
+    title: known?.title ?? kind.title(context),
+    verdict: known?.says === undefined ? kind.verdict(context) : `${untilQuoted(kind.verdict(context), context)} ${known.says}`,
+    facts: context.facts,
+    remedies: plan(known?.remedies ?? kind.remedies(context)),
   }
 }

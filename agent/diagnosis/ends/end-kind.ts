@@ -24,7 +24,7 @@ export type Claim = { readonly weight: number; readonly facts?: Facts }
 /** An error, or one that it was raised from. `full`: its message with the lines after it. */
 export type ErrorPart = Pick<ErrorSeen, 'name' | 'module' | 'message' | 'tail' | 'frames'> & { readonly full: string; readonly errno: number | undefined }
 
-export type EndTold = {
+export type EndContext = {
   readonly facts: Facts
   readonly error: ErrorSeen | undefined
   readonly situation: Situation
@@ -43,9 +43,9 @@ export type EndKind = {
   readonly stage: Stage
   readonly severity: Severity
   readonly claims?: (error: ErrorPart) => Claim | undefined
-  readonly title: (told: EndTold) => string
-  readonly verdict: (told: EndTold) => string
-  readonly remedies: (told: EndTold) => readonly Piece[]
+  readonly title: (context: EndContext) => string
+  readonly verdict: (context: EndContext) => string
+  readonly remedies: (context: EndContext) => readonly Piece[]
 }
 
 /** The rest is below. */
@@ -67,7 +67,7 @@ const rest = (tail: string): string =>
     .slice(0, 3)
     .join(' ')
 /** The message in one line, bounded. */
-export function quote({ error }: Pick<EndTold, 'error'>): string {
+export function quote({ error }: Pick<EndContext, 'error'>): string {
   if (error === undefined) return ''
   const fake = FAKE_TENSORS.test(error.message)
     ? (FAKE_REASON.exec(`${error.message}\n${error.tail}`)?.[2] ?? /^\S[^\n]{8,400}/.exec(error.tail)?.[0])
@@ -87,20 +87,20 @@ export function quote({ error }: Pick<EndTold, 'error'>): string {
 /** Of Rust and Go: the program ends itself with an exit code, not by a signal. */
 export const isPanic = (error: Pick<ErrorSeen, 'name'> | undefined): boolean => error?.name === 'panic' || error?.name === 'fatal error'
 /** ` at train.py:15`, or nothing. */
-export const place = ({ facts: { frame } }: Pick<EndTold, 'facts'>): string => (frame === undefined ? '' : ` at ${frame}`)
+export const place = ({ facts: { frame } }: Pick<EndContext, 'facts'>): string => (frame === undefined ? '' : ` at ${frame}`)
 /** `Rank 3`, or the subject that a sentence begins with. */
-export const who = ({ facts: { rank, pid } }: Pick<EndTold, 'facts'>, otherwise = 'The program'): string =>
+export const who = ({ facts: { rank, pid } }: Pick<EndContext, 'facts'>, otherwise = 'The program'): string =>
   rank !== undefined ? `Rank ${rank}` : pid !== undefined ? `Process ${pid}` : otherwise
 /** The verdict of most kinds: who, what, where, in the program's own words. */
-export const saying = (told: EndTold, what: string, then?: string): string => {
-  const words = quote(told)
-  return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}${then === undefined ? '' : ` ${then}`}`
+export const saying = (context: EndContext, what: string, then?: string): string => {
+  const words = quote(context)
+  return `${who(context)} ${what}${place(context)}${words === '' ? '.' : `: "${words}".`}${then === undefined ? '' : ` ${then}`}`
 }
 const CELL = /[\\/](?:ipykernel_\d|ipython-input)|^<ipython-input/
-export function openFrame(told: Pick<EndTold, 'facts' | 'error'>): Piece {
-  const { frame } = told.facts
+export function openFrame(context: Pick<EndContext, 'facts' | 'error'>): Piece {
+  const { frame } = context.facts
   if (frame === undefined) return undefined
-  const { own, deepest } = failedCall(told)
+  const { own, deepest } = failedCall(context)
   const code = shown(own?.code)
   // What fails below an import is not in that line.
   if (deepest !== own && /^(?:from \S{1,80} import|import) /.test(code ?? '')) return undefined

@@ -2,7 +2,7 @@
 import type { Piece } from '../faults/remedies/plan.ts'
 import type { Frame } from '../traceback/traceback.ts'
 import { checkoutOf, frameName, isUserFrame } from '../traceback/user-frame.ts'
-import type { EndTold } from './end-kind.ts'
+import type { EndContext } from './end-kind.ts'
 import { packageOf } from './python-packages.ts'
 
 export type Call = { readonly callee: string; /** Names and attributes among its arguments; no literals. */ readonly names: readonly string[] }
@@ -70,12 +70,12 @@ const STANDARD = /^<|[\\/]lib(?:64)?[\\/]python[\d.]{0,6}[\\/](?!site|dist)/
 const ownerOf = ({ file }: Frame): string | undefined => packageOf(file) ?? checkoutOf(file)
 
 /** The error was raised below the user's own code. */
-export const failedInLibrary = ({ error }: Pick<EndTold, 'error'>): boolean => {
+export const failedInLibrary = ({ error }: Pick<EndContext, 'error'>): boolean => {
   const deepest = error?.frames.at(-1)
   return deepest !== undefined && (!isUserFrame(deepest) || checkoutOf(deepest.file) !== undefined)
 }
 
-export function failedCall({ error, facts }: Pick<EndTold, 'error' | 'facts'>): FailedCall {
+export function failedCall({ error, facts }: Pick<EndContext, 'error' | 'facts'>): FailedCall {
   const frames = error?.frames ?? []
   const at = frames.findLastIndex((frame) => frame.line !== undefined && frameName(frame) === facts.frame)
   const own = frames[at]
@@ -104,7 +104,7 @@ export function identifiersIn(code: string | undefined): readonly string[] {
 }
 
 /** Who called the function that failed, where that is the user's own too. */
-export function calledFrom({ error, facts }: Pick<EndTold, 'error' | 'facts'>): Piece {
+export function calledFrom({ error, facts }: Pick<EndContext, 'error' | 'facts'>): Piece {
   const frames = error?.frames ?? []
   const at = frames.findLastIndex((frame) => frame.line !== undefined && frameName(frame) === facts.frame)
   const before = frames[at - 1]

@@ -2,7 +2,7 @@
 import type { Piece } from '../faults/remedies/plan.ts'
 import { frameName } from '../traceback/user-frame.ts'
 import { choicesIn } from './choices.ts'
-import type { EndTold } from './end-kind.ts'
+import type { EndContext } from './end-kind.ts'
 import { failedCall, type FailedCall } from './failed-call.ts'
 import { packageOf } from './python-packages.ts'
 
@@ -42,7 +42,7 @@ function concerned(message: string, { call }: FailedCall): readonly string[] {
 }
 
 /** A library looked at what it was given, and said what it does not accept. */
-const refused = ({ error }: EndTold, { deepest, library }: FailedCall): boolean =>
+const refused = ({ error }: EndContext, { deepest, library }: FailedCall): boolean =>
   error !== undefined &&
   library !== undefined &&
   CHECK.test(error.name ?? '') &&
@@ -66,10 +66,10 @@ export function printed(message: string, { own, call }: FailedCall): Piece {
 }
 
 /** Advice for an exception of which no more is known than what its traceback and its message say. */
-export function general(told: EndTold): readonly Piece[] {
-  const { error } = told
+export function general(context: EndContext): readonly Piece[] {
+  const { error } = context
   if (error === undefined) return []
-  const failed = failedCall(told)
+  const failed = failedCall(context)
   const { own, deepest, library, call } = failed
   const message = `${error.message}\n${error.tail.split('\n', 3).join('\n')}`
   const at = own === undefined ? undefined : `${call === undefined ? '' : `in ${call.callee}(…) `}at ${frameName(own)}`
@@ -81,7 +81,7 @@ export function general(told: EndTold): readonly Piece[] {
       },
       printed(message, failed),
     ]
-  if (refused(told, failed)) {
+  if (refused(context, failed)) {
     const names = concerned(error.message, failed)
     const what = names.length === 0 ? 'what the message names' : inLine(names)
     const given = own === undefined ? 'what it was given' : `what ${call === undefined ? '' : `${call.callee}(…) at `}${frameName(own)} passes`

@@ -11,7 +11,7 @@ import type { Situation } from '../situation/situation.ts'
 import { applicationOf, libraryOf, placeIn } from './applications.ts'
 import { beforeOf, candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
-import { isPanic, place, type EndTold } from './end-kind.ts'
+import { isPanic, place, type EndContext } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
@@ -123,8 +123,8 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   // That a job failed is the last that is said: only where nothing else explains it.
   const telling = found.filter(({ kind }) => kind !== 'job_failed')
   if (telling.length < found.length) {
-    const told = judge(evidence, telling, situationAt, known)
-    if ((told.verdict !== undefined && told.verdict.kind !== 'job_failed') || told.faults.some(isFatal)) return told
+    const context = judge(evidence, telling, situationAt, known)
+    if ((context.verdict !== undefined && context.verdict.kind !== 'job_failed') || context.faults.some(isFatal)) return context
   }
   return judge(evidence, found, situationAt, known)
 }
@@ -218,10 +218,10 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
   // What the end adds goes to the fault that explains it.
   const first = fatal[0] ?? faults.find((fault) => added.has(fault))
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
-  const told = faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault))
+  const context = faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault))
   // What it got round before is not what it ended by.
   const gotRound = ({ kind }: Fault): boolean => raised && logKindOf(kind).handled === true
-  return { verdict, faults: [...told.filter((fault) => !gotRound(fault)), ...told.filter(gotRound)] }
+  return { verdict, faults: [...context.filter((fault) => !gotRound(fault)), ...context.filter(gotRound)] }
 }
 
 /** Where the user's own code asked for too much; other errors of a GPU are reported later than they happen. */
@@ -274,19 +274,19 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
         ? (signs.find((one) => one.type === 'error' && one.error.name === 'compiler' && one.at < sign.at) ?? sign)
         : sign
   const request = sign.type === 'error' && sign.request === true
-  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at), request }
-  const known = end.stage === 'order' ? undefined : knownMessage(told)
+  const context: EndContext = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at), request }
+  const known = end.stage === 'order' ? undefined : knownMessage(context)
   // In code that is not the user's own, tensors are not theirs to move.
-  const theirs = known === undefined && TENSORS.has(end.kind) ? (applicationOf(told) ?? libraryOf(told)) : undefined
+  const theirs = known === undefined && TENSORS.has(end.kind) ? (applicationOf(context) ?? libraryOf(context)) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
     // Its server goes on with the next request.
     severity: request && end.kind === 'python_exception' ? 'warning' : end.severity,
-    title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
-    verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
-    facts: declared({ ...placeIn(told), ...all }, end.kind),
-    remedies: plan(known?.remedies ?? theirs?.first ?? end.remedies(told), theirs?.next),
+    title: known?.title === undefined ? end.title(context) : `${known.title}${place(context)}`,
+    verdict: known?.says === undefined ? end.verdict(context) : `${untilQuoted(end.verdict(context), context)} ${known.says}`,
+    facts: declared({ ...placeIn(context), ...all }, end.kind),
+    remedies: plan(known?.remedies ?? theirs?.first ?? end.remedies(context), theirs?.next),
     evidence: linesOf(shown),
   }
 }

@@ -1,8 +1,8 @@
 // Java and Node give each program a heap with a limit of its own: it can be full while the host has memory left, and the option that raises it is what helps.
 import type { Piece } from '../faults/remedies/plan.ts'
-import type { EndTold } from './end-kind.ts'
+import type { EndContext } from './end-kind.ts'
 
-type OwnHeap = { readonly title: string; readonly says: string; readonly remedies: (told: EndTold) => readonly Piece[] }
+type OwnHeap = { readonly title: string; readonly says: string; readonly remedies: (context: EndContext) => readonly Piece[] }
 
 const SEE: Piece = { text: 'See how much memory the host or the container has left.', command: 'free -h' }
 /** Wrappers around Java that take its options in ways of their own. */
@@ -11,7 +11,7 @@ const JAVA_BY: readonly (readonly [RegExp, string])[] = [
   [/org\.apache\.spark|spark-submit|\bExecutor task launch worker\b/, 'spark-submit --driver-memory <SIZE>g --executor-memory <SIZE>g …'],
   [/\bnextflow\b/i, 'export NXF_OPTS=-Xmx<SIZE>g'],
 ]
-const larger = ({ situation }: EndTold): Piece => ({
+const larger = ({ situation }: EndContext): Piece => ({
   text: 'Let Java take a larger heap, and leave some of the memory to what is outside it.',
   command: JAVA_BY.find(([pattern]) => pattern.test(situation.text))?.[1] ?? 'export JAVA_TOOL_OPTIONS=-Xmx<SIZE>g',
 })
@@ -22,10 +22,10 @@ const HEAPS: readonly (readonly [RegExp, OwnHeap])[] = [
     {
       title: "Java's heap is full",
       says: 'filled the heap that Java may take (-Xmx; without it a quarter of the memory of host or container)',
-      remedies: (told) => [
-        larger(told),
+      remedies: (context) => [
+        larger(context),
         SEE,
-        told.situation.programs.has('slurm') && { text: 'Ask for as much memory for the job, and somewhat more.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+        context.situation.programs.has('slurm') && { text: 'Ask for as much memory for the job, and somewhat more.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
         { text: 'Or give it less at once: smaller inputs, regions or batches, fewer threads.' },
       ],
     },
@@ -52,7 +52,7 @@ const HEAPS: readonly (readonly [RegExp, OwnHeap])[] = [
 ]
 
 /** What is true of the heap that was full; undefined where host memory itself was. */
-export const ownHeap = ({ error }: EndTold): OwnHeap | undefined => {
+export const ownHeap = ({ error }: EndContext): OwnHeap | undefined => {
   const words = `${error?.message ?? ''}\n${error?.tail ?? ''}`
   return HEAPS.find(([pattern]) => pattern.test(words))?.[1]
 }

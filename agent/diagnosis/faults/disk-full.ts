@@ -217,7 +217,7 @@ export const diskFull = ruleFamily({
       severity: 'critical',
       title: 'A checkpoint could not be written',
       verdict: 'PyTorch could not write a checkpoint to its end: most likely the disk or a quota is full.',
-      remedies: (told) => remediesFor(told),
+      remedies: (reported) => remediesFor(reported),
     },
     {
       // What NumPy and Torch 7 say of a full disk: fwrite() took less than it was given.

@@ -35,8 +35,8 @@ function shown(lines: readonly string[]): readonly string[] | undefined {
   const state = lines.findIndex((line, at) => at > head && /^\s*JobState=/.test(line))
   if (state < 0 || state > head + SHOWN_LINES) return undefined
   const code = lines.slice(state, state + SHOWN_LINES).find((line) => line.includes(' ExitCode='))
-  const told = ended(/JobState=(\w{1,20})/.exec(lines[state] ?? '')?.[1] ?? '', / ExitCode=(\d{1,3}:\d{1,3})/.exec(code ?? '')?.[1])
-  return told === undefined ? undefined : lines.with(head, `Job ID: ${/\d+/.exec(lines[head] ?? '')?.[0]}`).with(state, told)
+  const reported = ended(/JobState=(\w{1,20})/.exec(lines[state] ?? '')?.[1] ?? '', / ExitCode=(\d{1,3}:\d{1,3})/.exec(code ?? '')?.[1])
+  return reported === undefined ? undefined : lines.with(head, `Job ID: ${/\d+/.exec(lines[head] ?? '')?.[0]}`).with(state, reported)
 }
 
 const PIPED_HEAD = /^\s*JobID(?:Raw)?\|.*\bState\b/
@@ -50,9 +50,9 @@ function piped(lines: readonly string[]): readonly string[] | undefined {
   const head = lines.findIndex((line, at) => at < row && PIPED_HEAD.test(line))
   const names = head < 0 ? [] : (lines[head] ?? '').trim().split('|')
   const state = names.length === 0 ? cells.find((cell) => /^(?:CANCELLED by \d{1,12}|OUT_OF_MEMORY|NODE_FAIL)$/.test(cell)) : cells[names.indexOf('State')]
-  const told = ended(state ?? '', names.length === 0 ? cells.find((cell) => /^\d{1,3}:\d{1,3}$/.test(cell)) : cells[names.indexOf('ExitCode')])
-  if (told === undefined) return undefined
-  return head < 0 ? lines.with(row, told) : lines.with(head, `Job ID: ${cells[0]}`).with(row, told)
+  const reported = ended(state ?? '', names.length === 0 ? cells.find((cell) => /^\d{1,3}:\d{1,3}$/.test(cell)) : cells[names.indexOf('ExitCode')])
+  if (reported === undefined) return undefined
+  return head < 0 ? lines.with(row, reported) : lines.with(head, `Job ID: ${cells[0]}`).with(row, reported)
 }
 
 /** The lines, where they tell of one job that did not complete; with several nobody can say which is meant. */
@@ -68,7 +68,7 @@ export function accounted(lines: readonly string[]): readonly string[] {
     return JOB.test(cells[0] ?? '') ? [{ at: head + 2 + at, job: cells[0], state: cells[state] ?? '', code: cells[code ?? -1] }] : []
   })
   const [one] = jobs
-  const told = one === undefined || jobs.length > 1 ? undefined : ended(one.state, one.code)
-  if (one === undefined || told === undefined) return lines
-  return lines.with(head + 1, `Job ID: ${one.job}`).with(one.at, told)
+  const reported = one === undefined || jobs.length > 1 ? undefined : ended(one.state, one.code)
+  if (one === undefined || reported === undefined) return lines
+  return lines.with(head + 1, `Job ID: ${one.job}`).with(one.at, reported)
 }

@@ -27,7 +27,7 @@ import { figureOf, tableOf } from './table.ts'
  * A card that is on draws power, so 0 says that it is not told: an MI200 has two dies, and only the first knows power, limits and energy of both
  * (aldebaran_ppt.c: "For secondary die show the value as 0").
  */
-const toldElsewhere = (value: number | Failure, path: string): number | Failure =>
+const reportedElsewhere = (value: number | Failure, path: string): number | Failure =>
   value === 0
     ? failureOf(path, -3, 'not_supported', `${path} is 0: this part of the card does not report it; on a card with two dies the other one does`)
     : value
@@ -50,7 +50,7 @@ export const power: CardCollector = {
         () => card.askNumber(`${hwmon}/power1_input`),
         () => scaled(figureOf(card, 'power'), 1 / MICRO),
       )
-    return { read: (out) => report(out, series, toldElsewhere(read(), `${hwmon}/power1_average`), MICRO) }
+    return { read: (out) => report(out, series, reportedElsewhere(read(), `${hwmon}/power1_average`), MICRO) }
   },
 }
 
@@ -70,7 +70,7 @@ export const powerLimits: CardCollector = {
     const series = LIMITS.map(([metric, file]) => ({ of: makeSeries(metric, card.labels), path: `${hwmon}/${file}` }))
     return {
       read(out) {
-        for (const { of, path } of series) report(out, of, path.endsWith('_min') ? card.askNumber(path) : toldElsewhere(card.askNumber(path), path), MICRO)
+        for (const { of, path } of series) report(out, of, path.endsWith('_min') ? card.askNumber(path) : reportedElsewhere(card.askNumber(path), path), MICRO)
       },
     }
   },
@@ -92,7 +92,7 @@ export const energy: CardCollector = {
         const table = tableOf(card)
         // Revisions from 1.4 on are of Instinct cards only.
         const known = counts || (!isFailure(table) && /^1\.[4-9]$/.test(table.revision))
-        report(out, series, known ? toldElsewhere(figureOf(card, 'energy'), `${card.device}/gpu_metrics energy`) : unknown, 2 ** -16)
+        report(out, series, known ? reportedElsewhere(figureOf(card, 'energy'), `${card.device}/gpu_metrics energy`) : unknown, 2 ** -16)
       },
     }
   },

@@ -15,7 +15,7 @@ const METRICS = [gpuMemoryTotalBytes, gpuMemoryUsedBytes, gpuMemoryFreeBytes, gp
 const WALK_MS = 5_000
 
 /** Intel's own i915 (DKMS, backports) has files for the whole card, early xe one for each tile, in MiB-aligned bytes; mainline i915 has none. */
-function told({ files, folder, device }: Card): { readonly total: number | undefined; readonly free: () => number | undefined } {
+function reported({ files, folder, device }: Card): { readonly total: number | undefined; readonly free: () => number | undefined } {
   const read = (path: string): number | undefined => {
     const bytes = files.number(path)
     return isFailure(bytes) || bytes <= 0 ? undefined : bytes
@@ -53,7 +53,7 @@ export const memory: CardCollector = {
       'the driver counts memory by client only, and not all processes can be seen: run the agent as root or with CAP_SYS_PTRACE',
     )
     const noUsedAsleep = failureOf(`${card.device} memory used`, -10, 'not_supported', ASLEEP_CLIENTS)
-    const files = card.integrated ? undefined : told(card)
+    const files = card.integrated ? undefined : reported(card)
     let walkedMs = -Infinity
     let byCgroup: number | undefined
     return {

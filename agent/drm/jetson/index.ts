@@ -6,7 +6,7 @@ import { boardText, findJetson } from './find.ts'
 import { clocks, load, maxClocks } from './load.ts'
 import { memory, processes } from './memory.ts'
 import { fan, power, temperature, temperatureThresholds, throttle } from './sensors.ts'
-import { untold } from './untold.ts'
+import { unread } from './unread.ts'
 
 const identity = identityCollector('nvidia', ({ files, roots }) => {
   const serial = boardText(files, roots, 'serial-number')
@@ -25,5 +25,5 @@ export const jetson: Vendor = {
     const model = boardText(files, roots, 'model')
     return { uuid: /^\w{4,40}$/.test(serial) ? `jetson-${serial}` : `jetson-${slot}`, name: model === '' ? 'Jetson GPU' : model.slice(0, 100) }
   },
-  collectors: [identity, asleep, memory, load, power, temperature, temperatureThresholds, fan, clocks, maxClocks, throttle, processes, untold],
+  collectors: [identity, asleep, memory, load, power, temperature, temperatureThresholds, fan, clocks, maxClocks, throttle, processes, unread],
 }

@@ -28,8 +28,8 @@ export function nvmapClients(text: string): { readonly rows: readonly ProcessRow
 
 /** nvmap's list is for root; the sum is in /proc/meminfo of its kernels. */
 function taken(card: Card): number | Failure {
-  const told = meminfoBytes(card.files, card.roots, 'NvMapMemUsed')
-  if (told !== undefined) return told
+  const reported = meminfoBytes(card.files, card.roots, 'NvMapMemUsed')
+  if (reported !== undefined) return reported
   const path = clientsPath(card)
   const text = card.files.text(path)
   return isFailure(text) ? text : (nvmapClients(text).totalBytes ?? failureOf(path, -1, 'parse_error', `${path} has no line "total"`))

@@ -76,8 +76,8 @@ export const temperatureThresholds: CardCollector = {
     return {
       read(out) {
         for (const { series, paths } of limits) {
-          const told = paths.map((path) => files.number(path)).filter((value): value is number => !isFailure(value) && value > 0)
-          if (told.length > 0) report(out, series, Math.min(...told), MILLI)
+          const reported = paths.map((path) => files.number(path)).filter((value): value is number => !isFailure(value) && value > 0)
+          if (reported.length > 0) report(out, series, Math.min(...reported), MILLI)
         }
       },
     }
@@ -114,8 +114,8 @@ export const throttle: CardCollector = {
     return {
       read(out) {
         const alarms = isFailure(rail) || rail.alarms.length === 0 ? [none] : rail.alarms.map((path) => card.files.number(path))
-        const told = alarms.filter((alarm): alarm is number => !isFailure(alarm))
-        if (told.length > 0) return out.reading(series, told.some((alarm) => alarm > 0) ? 1 : 0)
+        const reported = alarms.filter((alarm): alarm is number => !isFailure(alarm))
+        if (reported.length > 0) return out.reading(series, reported.some((alarm) => alarm > 0) ? 1 : 0)
         for (const alarm of alarms.slice(0, 1)) report(out, series, alarm)
       },
     }

@@ -21,12 +21,12 @@ export const jobs = tool({
   },
   hint: 'Ask with a part of the name, or with a smaller limit.',
   async run({ job: name, limit = DEFAULT_LIMIT }, ask) {
-    const [rows, told] = await Promise.all([rowsOf(ask, '/api/v1/jobs?limit=1000', job), rowsOf(ask, '/api/v1/progress', progress)])
+    const [rows, reported] = await Promise.all([rowsOf(ask, '/api/v1/jobs?limit=1000', job), rowsOf(ask, '/api/v1/progress', progress)])
     const wanted = rows.filter((row) => name === undefined || row.job.toLowerCase().includes(name.toLowerCase()) || row.job_id === name)
     if (wanted.length === 0)
       return [name === undefined ? 'No jobs were seen on this host.' : `No job has ${JSON.stringify(name)} in its name. Ask without it for all of them.`]
     return wanted.slice(0, limit).map(({ job: called, job_id: id, runs, last }) => {
-      const now = told.find((one) => one.job === called)
+      const now = reported.find((one) => one.job === called)
       const length = twoUnitSpan((last.ended_at ?? last.seen_at) - last.started_at)
       return [
         `${inLine(called, 80)} (${id}, ${last.kind}${last.user === undefined ? '' : ` of ${inLine(last.user, 40)}`}), run ${last.run}${runs > 1 ? ` of ${runs}` : ''}`,

@@ -229,9 +229,9 @@ function createReader(): (line: Line) => Read | undefined {
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined
     else if (ownLoss && STARRED.test(text)) return undefined
-    const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
+    const reported = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
-    if (!told && (figures.metrics ?? 0) < 1) return undefined
+    if (!reported && (figures.metrics ?? 0) < 1) return undefined
     if ((figures.metrics ?? 0) < 1 && isMoved(text)) return undefined
     const ofLayer = LAYER.test(fields[0]?.key ?? '') && step === undefined
     if ((ofLayer || quantized < QUANTIZED_LINES) && (loss === undefined || (step === undefined && epoch === undefined))) return undefined

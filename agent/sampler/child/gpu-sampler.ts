@@ -40,7 +40,7 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
   let state: 'fine' | 'gone' | undefined
   let driverGone = false
   /** As the parent has them. */
-  let told: readonly ProcessRow[] | undefined
+  let reported: readonly ProcessRow[] | undefined
 
   return {
     opened,
@@ -67,8 +67,8 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
       state = failure === undefined ? 'fine' : 'gone'
       const gaps = output.end(failure === undefined ? undefined : { labels: device.labels, failure })
       const rows = failure === undefined ? output.rows() : undefined
-      const isSame = rows !== undefined && told !== undefined && areSameRows(told, rows)
-      if (rows !== undefined && !isSame) told = rows
+      const isSame = rows !== undefined && reported !== undefined && areSameRows(reported, rows)
+      if (rows !== undefined && !isSame) reported = rows
       const loads = failure === undefined ? output.processLoads() : undefined
       return {
         ...base,

@@ -15,11 +15,11 @@ const wanted = (name: string): string | undefined => {
 }
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected', dropped: 'aborted' }
 
-export function readMetrics(body: string, { figures: told, seen }: Pick<Known, 'figures' | 'seen'> = { figures: {} }): ServerFigures | undefined {
+export function readMetrics(body: string, { figures: reported, seen }: Pick<Known, 'figures' | 'seen'> = { figures: {} }): ServerFigures | undefined {
   const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   // Up to 2 it is in /info alone.
-  const budget = highestOf(page, ['batch_max_total_tokens']) ?? told.kvCapacityTokens
+  const budget = highestOf(page, ['batch_max_total_tokens']) ?? reported.kvCapacityTokens
   const used = highestOf(page, ['batch_current_max_tokens'])
   // Tokens of prompts that the prefix cache held.
   const skipped = sumOf(page, ['request_skipped_tokens_sum'])

@@ -71,8 +71,8 @@ export function readVllmLog(text: string): ServerFigures {
       context = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
       tokens = undefined
     }
-    const told = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|\bgpu_memory_utilization(?:': | \(|=)(0?\.\d+|1(?:\.0)?)\b/.exec(line)
-    if (told !== null) share = Number(told[1] ?? told[2])
+    const reported = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|\bgpu_memory_utilization(?:': | \(|=)(0?\.\d+|1(?:\.0)?)\b/.exec(line)
+    if (reported !== null) share = Number(reported[1] ?? reported[2])
     const size = /GPU KV cache size: ([\d,]+) tokens/.exec(line)?.[1]
     if (size !== undefined) tokens = Number(size.replaceAll(',', ''))
     // Blocks of 16 tokens unless --block-size says otherwise; only engines before V1 count so in the log.

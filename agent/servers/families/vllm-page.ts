@@ -39,7 +39,7 @@ function offloadOf(page: Exposition): number | undefined {
   return offloads.length > 0 && offloads.every((gigabytes) => gigabytes === 0) ? 0 : undefined
 }
 
-function shareTold(page: Exposition): number | undefined {
+function shareReported(page: Exposition): number | undefined {
   const [share] = labelValues(page, 'gpu_memory_utilization', ['cache_config_info']).map(Number)
   return share !== undefined && share > 0 && share <= 1 ? share : undefined
 }
@@ -71,6 +71,6 @@ export function readVllmMetrics(body: string, { quantilesOnly, seen }: Asked = {
     requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
     offloadedRatio: offloadOf(page),
     context: highestOf(page, ['max_model_len']),
-    memoryShare: shareTold(page),
+    memoryShare: shareReported(page),
   })
 }

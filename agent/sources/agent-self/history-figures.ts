@@ -6,10 +6,10 @@ import type { SelfFigure } from './figures.ts'
 /** Asking for the sizes costs a few queries, so it is done every ten seconds: every other time. */
 export function historyFigures(history: History): () => readonly SelfFigure[] {
   let asked = 0
-  let told: readonly SelfFigure[] = []
+  let reported: readonly SelfFigure[] = []
   return () => {
-    if (asked++ % 2 === 0) told = figuresOf(history.stats())
-    return told
+    if (asked++ % 2 === 0) reported = figuresOf(history.stats())
+    return reported
   }
 }
 function figuresOf({ bytes, series, degraded }: HistoryStats): readonly SelfFigure[] {

@@ -103,8 +103,8 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
     }),
     value: 1,
   })
-  let told: ContainerFacts = {}
-  let info = infoOf(told)
+  let reported: ContainerFacts = {}
+  let info = infoOf(reported)
   const gap = (metric: MetricDef, why: Unread, out: Output, own: Labels = labels): void => {
     out.gaps.push({ metric: metric.name, labels: own, reason: why.reason, detail: why.detail })
   }
@@ -141,8 +141,8 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
       if (cores !== 'unlimited') put(cpuLimit, cores, out)
     },
     facts(facts, out) {
-      if (facts !== told) info = infoOf(facts)
-      told = facts
+      if (facts !== reported) info = infoOf(facts)
+      reported = facts
       out.readings.push(info)
       if (facts.restartCount !== undefined) out.readings.push({ series: restarts, value: facts.restartCount })
     },

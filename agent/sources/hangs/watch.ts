@@ -11,7 +11,7 @@ export type Entry = {
   job: WatchedJob
   seenAt: number
   looking: boolean
-  told: HangEvent | undefined
+  reported: HangEvent | undefined
   complained: string
 }
 
@@ -24,7 +24,7 @@ const WARM_MS = 60_000
 export function createEntry(job: WatchedJob, t: number, afterMs: number): Entry {
   const quiet = createQuietWatch(afterMs)
   if (job.by === 'gpu') quiet.active(t, 0)
-  return { still: createStandstill(afterMs), quiet, workedBefore: job.worked ?? 0, job, seenAt: t, looking: false, told: undefined, complained: '' }
+  return { still: createStandstill(afterMs), quiet, workedBefore: job.worked ?? 0, job, seenAt: t, looking: false, reported: undefined, complained: '' }
 }
 
 /** Passes on what the job has done now. */

@@ -212,8 +212,8 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
   }
 
   return async (t, heldBytes) => {
-    const told = await round(t, heldBytes)
-    const isAsked = stopped === undefined && asleepWith === undefined && told.isStranger !== true
-    return !isAsked || !hasAnswered ? told : { ...told, unansweredMs: silentSince === undefined ? 0 : t - silentSince }
+    const reported = await round(t, heldBytes)
+    const isAsked = stopped === undefined && asleepWith === undefined && reported.isStranger !== true
+    return !isAsked || !hasAnswered ? reported : { ...reported, unansweredMs: silentSince === undefined ? 0 : t - silentSince }
   }
 }

@@ -7,7 +7,7 @@ import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 import type { ServerFigures } from '../../servers/model.ts'
 import type { RecentFigures } from './recent.ts'
 
-export type Told = {
+export type Reported = {
   readonly labels: Labels
   readonly server: string
   readonly url: string
@@ -53,7 +53,7 @@ export function createSeriesOf(): SeriesOf {
   }
 }
 
-export function readingsOf({ labels, server, url, figures, recent, unansweredMs, histograms = false, seriesOf = alwaysNew }: Told): readonly Reading[] {
+export function readingsOf({ labels, server, url, figures, recent, unansweredMs, histograms = false, seriesOf = alwaysNew }: Reported): readonly Reading[] {
   const readings: Reading[] = []
   const add = (metric: MetricDef, value: number | undefined, more: Labels = NOTHING_MORE): void => {
     if (value !== undefined && Number.isFinite(value)) readings.push({ series: seriesOf(metric, labels, more), value })

@@ -48,8 +48,8 @@ export function createProgressBook(wall: () => number = Date.now, now: () => num
     const whole = reader.progress(false)
     if (whole === undefined || wall() - entry.at > FORGOTTEN_MS) return []
     const ranks = [...reader.ranks(false)].slice(0, MAX_RANKS)
-    const told: readonly (readonly [number, Progress])[] = ranks.length > 1 ? ranks : [[WHOLE, whole]]
-    return told.map(([rank, progress]) => {
+    const reported: readonly (readonly [number, Progress])[] = ranks.length > 1 ? ranks : [[WHOLE, whole]]
+    return reported.map(([rank, progress]) => {
       const before = entry.steps.get(rank)
       const moved = before === undefined || progress.step === undefined ? reader.said() !== entry.said : progress.step !== before.step
       const at = moved || before === undefined ? entry.newest : before.at

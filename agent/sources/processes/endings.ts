@@ -2,11 +2,11 @@
 import type { JobRoot } from '../../model/job.ts'
 import { askSlurm } from './slurm.ts'
 import { askSystemd } from './systemd.ts'
-import type { Answer, Ask, ToldEnd } from './told-end.ts'
+import type { Answer, Ask, ReportedEnd } from './reported-end.ts'
 
 export type Endings = {
   /** Those that have gone and of which nothing more will be known. Each is given once. */
-  readonly settled: (gone: readonly JobRoot[], t: number) => readonly { readonly root: JobRoot; readonly told?: ToldEnd }[]
+  readonly settled: (gone: readonly JobRoot[], t: number) => readonly { readonly root: JobRoot; readonly reported?: ReportedEnd }[]
 }
 
 /** Of a Slurm job that goes on with other steps. */
@@ -42,7 +42,7 @@ export function createEndings(ask: Ask | undefined): Endings {
     !isAnswered || (answer === 'silent' && t - since < MAX_SILENT_MS) || (answer === 'running' && (root.slurmJob !== undefined || t - since < MAX_UNIT_MS))
   return {
     settled(gone, t) {
-      const found: { readonly root: JobRoot; readonly told?: ToldEnd }[] = []
+      const found: { readonly root: JobRoot; readonly reported?: ReportedEnd }[] = []
       const keys = new Set(gone.map(keyOf))
       // The run was closed otherwise meanwhile.
       for (const key of open.keys()) if (!keys.has(key)) open.delete(key)
@@ -55,7 +55,7 @@ export function createEndings(ask: Ask | undefined): Endings {
         open.set(keyOf(root), one)
         if (!one.isAsking && !isAwaited(one, t)) {
           open.delete(keyOf(root))
-          found.push({ root, ...(typeof one.answer === 'object' ? { told: one.answer } : {}) })
+          found.push({ root, ...(typeof one.answer === 'object' ? { reported: one.answer } : {}) })
         } else if (!one.isAsking && t - one.askedAt >= (t - one.since < OFTEN_MS ? 0 : AGAIN_MS)) {
           one.askedAt = t
           void askFor(one)

@@ -1,6 +1,6 @@
 // Asks the host's name service (LDAP, SSSD, NIS) for the names of users that /etc/passwd does not have: once for each, one at a time, in the background.
 import { parseUsers } from '../../attribution/users.ts'
-import type { Ask } from './told-end.ts'
+import type { Ask } from './reported-end.ts'
 
 const MAX_KNOWN = 4_096
 

@@ -2,7 +2,7 @@
 // in the background, once for each job.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SlurmDetails } from '../../model/event.ts'
-import { answerOf, type Ask } from './told-end.ts'
+import { answerOf, type Ask } from './reported-end.ts'
 
 const MAX_TEXT = 120
 const MAX_KNOWN = 2_000

@@ -1,7 +1,7 @@
 // How a Slurm job ended, as slurmctld says: `scontrol show job`, which knows a job for MinJobAge (5 minutes) after its end.
 import type { Outcome } from '../../model/job.ts'
 import { signalName } from '../../text/signals.ts'
-import { answerOf, type Answer, type Ask } from './told-end.ts'
+import { answerOf, type Answer, type Ask } from './reported-end.ts'
 import { lookup } from '../../text/lookup.ts'
 
 /** slurm/slurm.h `enum job_states`. FAILED is not here: its exit code or signal says more. */

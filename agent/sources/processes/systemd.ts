@@ -1,7 +1,7 @@
 // How a systemd service ended, as its manager says: `systemctl show`. Result is of the last time that it ran.
 import type { Outcome } from '../../model/job.ts'
 import { signalName } from '../../text/signals.ts'
-import { answerOf, type Answer, type Ask } from './told-end.ts'
+import { answerOf, type Answer, type Ask } from './reported-end.ts'
 import { lookup } from '../../text/lookup.ts'
 
 /** systemd.service(5), SERVICE_RESULT. What is not here is said by code and signal. */

@@ -28,12 +28,12 @@ function append(readings: Reading[], process: Process, startedAt: number): void 
 
 /** Each call means one second of the wall clock, in which `speed` seconds of the story pass; `second` is the newest of these. */
 export function createProcessDetails(world: World, speed: number): (tick: number, second: number, t: number) => readonly Scrape[] {
-  let told = ''
+  let reported = ''
   return (tick, second, t) => {
     const listed = world.processes.filter((process) => isAlive(process) && process.card.fault === undefined)
     const pids = listed.map(({ pid }) => pid).join()
-    if (pids === told && tick % RENEW_TICKS !== 0) return []
-    told = pids
+    if (pids === reported && tick % RENEW_TICKS !== 0) return []
+    reported = pids
     const readings: Reading[] = []
     for (const process of listed) append(readings, process, Math.round(t / 1000 - (second - process.startedAt) / speed))
     return [{ type: 'scrape', t, source: 'process-details', group: '', ttlMs: TTL_MS, durationMs: 0, readings, gaps: [] }]

@@ -90,7 +90,7 @@ export const clockJumps: AbuseCase = {
       }
       const others = (await scene.incidents()).filter(({ kind }) => kind !== 'cuda_oom')
       if (others.length > 0) problems.push(`${others.map(({ kind }) => kind).join(', ')} fired`)
-      const told = new Set(
+      const reported = new Set(
         deliveredIn(scene.receiver)
           .filter(({ event }) => event === 'firing')
           .map(({ id }) => id),
@@ -102,9 +102,9 @@ export const clockJumps: AbuseCase = {
       if (found < wanted * (short ? 0.5 : 0.9)) problems.push(`${found} of ${wanted} seconds are in the history`)
       if (busiest > BUSY_RATIO) problems.push(`the agent was busy for ${(busiest * 100).toFixed(0)} % of the time`)
       return {
-        held: problems.length === 0 && told === scene.crashes(),
+        held: problems.length === 0 && reported === scene.crashes(),
         observed:
-          `${told} of ${scene.crashes()} incidents delivered, ${others.length} others; ${found} of ${wanted} seconds after jumps in the history; ` +
+          `${reported} of ${scene.crashes()} incidents delivered, ${others.length} others; ${found} of ${wanted} seconds after jumps in the history; ` +
           `at most ${(busiest * 100).toFixed(0)} % of a core${problems.length === 0 ? '' : `; ${problems.join('; ')}`}`,
       }
     } finally {

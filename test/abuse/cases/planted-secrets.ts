@@ -190,14 +190,14 @@ export const plantedSecrets: AbuseCase = {
     const engine = short || dockerMissing !== undefined ? undefined : await startDocker()
     try {
       const { outputs, planted, used, own } = await observe({ engine, folder })
-      const told = outputs.filter(({ text }) => text.includes(VISIBLE)).map(({ name }) => name)
+      const reported = outputs.filter(({ text }) => text.includes(VISIBLE)).map(({ name }) => name)
       const blind = ['recording', 'incidents', 'live stream', 'bodies of notifications'].filter(
         (name) => !outputs.some((output) => output.name.startsWith(name) && output.text.length > 100),
       )
       const unused = [own.hook, own.header, own.otlp, own.target, own.query].filter(({ value }) => !used.includes(value)).map(({ name }) => name)
-      if (blind.length > 0 || unused.length > 0 || !told.includes('recording') || told.length < 4)
+      if (blind.length > 0 || unused.length > 0 || !reported.includes('recording') || reported.length < 4)
         throw new Error(
-          `nothing is proved: empty ${blind.join(', ') || 'none'}, unused ${unused.join(', ') || 'none'}, the words beside the secrets only in ${told.join(', ')}`,
+          `nothing is proved: empty ${blind.join(', ') || 'none'}, unused ${unused.join(', ') || 'none'}, the words beside the secrets only in ${reported.join(', ')}`,
         )
       if (engine !== undefined && !outputs.some(({ text }) => text.includes('CUDA_PLANTED_0')))
         throw new Error("nothing is proved: the container's variables are shown nowhere")

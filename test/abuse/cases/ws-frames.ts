@@ -48,7 +48,7 @@ const UPGRADES: readonly Upgrade[] = [
   { path: 'http://127.0.0.1/ws' },
 ]
 const right = { headers: { Authorization: `Bearer ${TOKEN}` } }
-const told = (text: string): boolean => text.includes('"type":"hello"') || text.includes('GPU-')
+const reported = (text: string): boolean => text.includes('"type":"hello"') || text.includes('GPU-')
 
 export const wsFrames: AbuseCase = {
   id: 'ws-frames',
@@ -73,15 +73,15 @@ export const wsFrames: AbuseCase = {
       const refused = UPGRADES.map((upgrade) => converse(port, upgrade, []))
       const texts = await Promise.all([...broken, ...unknown, ...guessed, ...refused])
       ended += texts.length
-      strangers.push(...texts.filter((text, at) => told(text) && at >= frames.length))
+      strangers.push(...texts.filter((text, at) => reported(text) && at >= frames.length))
     }
     const owner = await converse(port, right, [], (text) => text.includes('"type":"frame"'))
-    const spoken = await converse(port, {}, [clientFrame(JSON.stringify({ type: 'auth', token: TOKEN }))], told)
+    const spoken = await converse(port, {}, [clientFrame(JSON.stringify({ type: 'auth', token: TOKEN }))], reported)
     const alive = (await agent.get('/healthz')).status === 200
-    const held = strangers.length === 0 && told(owner) && told(spoken) && alive
+    const held = strangers.length === 0 && reported(owner) && reported(spoken) && alive
     return {
       held,
-      observed: `${ended} connections, all ended by the agent, ${strangers.length} told anything; the owner is heard ${told(owner) && told(spoken) ? 'both ways' : 'NOT'}; ${mib(agent.pssBytes() - before)} more memory`,
+      observed: `${ended} connections, all ended by the agent, ${strangers.length} told anything; the owner is heard ${reported(owner) && reported(spoken) ? 'both ways' : 'NOT'}; ${mib(agent.pssBytes() - before)} more memory`,
     }
   },
 }

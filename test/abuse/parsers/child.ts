@@ -55,10 +55,10 @@ async function settled(parser: Parser, input: Buffer): Promise<string | undefine
 
 async function feed(parser: Parser, { seed, from, share, only, every }: Order): Promise<void> {
   const until = only === undefined ? Math.ceil(parser.inputs * share) : from + only
-  let [failures, slowestMs, told] = [0, 0, 0]
+  let [failures, slowestMs, reported] = [0, 0, 0]
   for (let index = from; index < until && failures < MOST_FAILURES; index += 1) {
-    if (index % (every ?? REPORT_INPUTS) === 0 || performance.now() - told > REPORT_MS) {
-      told = performance.now()
+    if (index % (every ?? REPORT_INPUTS) === 0 || performance.now() - reported > REPORT_MS) {
+      reported = performance.now()
       tell({ parser: parser.name, at: index })
     }
     const input = mutated(parser.seeds, seed, index, parser.mostBytes)

@@ -16,7 +16,7 @@ const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${inde
 
 let lastHello = ''
 /** GPUs and rates whose gaps were reported: they hold until they change. */
-const told = new Set<string>()
+const reported = new Set<string>()
 const announced = new Map<string, number>()
 
 /** Hangs as a native call does: this process can do nothing else until the script no longer says so. */
@@ -65,7 +65,7 @@ function sample(id: number, index: number, rate: Rate): void {
   for (const message of bad) send(message)
   const base = { type: 'gpu', id, index, uuid: labels.uuid, rate, durationMs: 1 }
   if (script().gone?.includes(index)) {
-    told.delete(`${place} ${rate}`) // the gaps change, so they are told again afterwards
+    reported.delete(`${place} ${rate}`) // the gaps change, so they are told again afterwards
     const gaps = [{ metric: 'gpu', labels, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' }]
     return send({ ...base, series: [], values: [], gaps, ...(xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}) })
   }
@@ -75,11 +75,11 @@ function sample(id: number, index: number, rate: Rate): void {
     ...base,
     series: fast ? [at, at + 1] : [at + 2],
     values: fast ? [watts, 5_000] : [700],
-    ...(told.has(`${place} ${rate}`) ? {} : { gaps }),
+    ...(reported.has(`${place} ${rate}`) ? {} : { gaps }),
     ...(fast && xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}),
     ...(fast && processes !== undefined ? { processes } : {}),
   })
-  told.add(`${place} ${rate}`)
+  reported.add(`${place} ${rate}`)
 }
 
 process.on('message', (message: ToChild) => {

@@ -42,16 +42,16 @@ export const route = (given: Partial<Route> = {}): Route => ({ ...routeDefaults,
 
 /** What was reported, kept as the dispatcher keeps it. */
 export function createBook() {
-  const told = new Map<string, LastNotification>()
+  const reported = new Map<string, LastNotification>()
   const incidents = new Map<string, IncidentSummary>()
-  const known: Known = { lastNotification: (id, notifier) => told.get(`${notifier} ${id}`), incident: (id) => incidents.get(id) }
+  const known: Known = { lastNotification: (id, notifier) => reported.get(`${notifier} ${id}`), incident: (id) => incidents.get(id) }
   return {
     known,
     /** Plans, and keeps that it was reported. */
     tell(router: Router, what: IncidentSummary, t: number): readonly Plan[] {
       incidents.set(what.id, what)
       const plans = router.plan(what, known, t)
-      for (const { notifier, event } of plans) told.set(`${notifier} ${what.id}`, { event, severity: what.severity, at: t })
+      for (const { notifier, event } of plans) reported.set(`${notifier} ${what.id}`, { event, severity: what.severity, at: t })
       return plans
     },
   }

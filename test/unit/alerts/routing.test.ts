@@ -11,7 +11,7 @@ const silenced = { until: T0 + HOUR, id: 's' }
 const resolved = (given: Partial<IncidentSummary> = {}): IncidentSummary => incident({ status: 'resolved', resolved_at: T0, ...given })
 
 /** Tells one incident after the other, each after the given time; what was planned of each as `event reason +ms`. */
-function told(
+function reported(
   routes: readonly Route[],
   steps: readonly (readonly [afterMs: number, what: IncidentSummary])[],
   notifiers: readonly { name: string; refreshMs?: number }[] = TEAM,
@@ -69,7 +69,7 @@ describe('what a route asks for', () => {
 describe('when it is told', () => {
   test('new, once, worse, and over, once', () => {
     expect(
-      told(
+      reported(
         [route()],
         [
           [0, incident({ status: 'pending' })],
@@ -95,7 +95,7 @@ describe('when it is told', () => {
       [SECOND, incident({ severity: 'critical', silenced })],
       [SECOND, incident({ severity: 'critical' })],
     ]
-    expect(told([route()], steps)).toEqual([[], [], [], [], ['team firing new +200'], [], ['team firing worse +0']])
+    expect(reported([route()], steps)).toEqual([[], [], [], [], ['team firing new +200'], [], ['team firing worse +0']])
   })
 
   test('again after the time of the route, but not what somebody has acknowledged', () => {
@@ -111,7 +111,7 @@ describe('when it is told', () => {
       [SECOND, incident({ acknowledged, severity: 'critical' })],
       [SECOND, resolved({ acknowledged })],
     ]
-    expect(told([route({ repeatMs: HOUR })], steps)).toEqual([
+    expect(reported([route({ repeatMs: HOUR })], steps)).toEqual([
       ['team firing new +200'],
       [],
       ['team firing repeat +200'],
@@ -124,7 +124,7 @@ describe('when it is told', () => {
     ])
     const { repeatMs: _, ...never } = route()
     expect(
-      told(
+      reported(
         [never],
         [
           [0, incident()],
@@ -136,7 +136,7 @@ describe('when it is told', () => {
 
   test('that it is over only where the route says so', () => {
     expect(
-      told(
+      reported(
         [route({ resolved: false })],
         [
           [0, incident()],
@@ -149,7 +149,7 @@ describe('when it is told', () => {
   test('what was told as critical is over for those who only hear of critical ones, whatever it is by then', () => {
     const critical = route({ match: { severity: ['critical'] } })
     expect(
-      told(
+      reported(
         [critical],
         [
           [0, incident()],
@@ -169,7 +169,7 @@ describe('when it is told', () => {
       [0, resolved()],
       [0, incident({ id: 'b', part_of: { id: 'a', kind: 'memory_leak' } })],
     ]
-    expect(told([route({ quiet: [day], repeatMs: MINUTE, resolved: false })], steps, [{ name: 'team', refreshMs: MINUTE }])).toEqual([
+    expect(reported([route({ quiet: [day], repeatMs: MINUTE, resolved: false })], steps, [{ name: 'team', refreshMs: MINUTE }])).toEqual([
       ['team firing new +0'],
       [],
       ['team resolved resolved +0'],
@@ -212,6 +212,6 @@ describe('who is told', () => {
 
 test('routes about runs leave the default route for incidents as it is', () => {
   const about = route({ to: ['runs'], match: { outcome: ['*'] } })
-  expect(told([about], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200', 'runs firing new +200']])
-  expect(told([about, route()], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200']])
+  expect(reported([about], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200', 'runs firing new +200']])
+  expect(reported([about, route()], [[0, incident()]], [{ name: 'team' }, { name: 'runs' }])).toEqual([['team firing new +200']])
 })

@@ -53,11 +53,11 @@ describe('the commands help and version', () => {
   test('version tells commit and Node, --version stays the number', async () => {
     const text = await runCli(['version'])
     expect([text.code, text.stderr]).toEqual([0, ''])
-    const told = /^warpwatch (\S+) \(commit (unknown|[0-9a-f]{7,12}(?:-dirty)?), Node (\S+), (\w+) (\w+)\)\n$/.exec(text.stdout) ?? []
+    const reported = /^warpwatch (\S+) \(commit (unknown|[0-9a-f]{7,12}(?:-dirty)?), Node (\S+), (\w+) (\w+)\)\n$/.exec(text.stdout) ?? []
     const { versions, platform, arch } = process
-    expect([told[1], told.slice(3)]).toEqual([version, [versions.node, platform, arch]])
+    expect([reported[1], reported.slice(3)]).toEqual([version, [versions.node, platform, arch]])
     const json = await runCli(['version', '--json'])
-    expect(JSON.parse(json.stdout)).toMatchObject({ version, commit: told[2], node: versions.node })
+    expect(JSON.parse(json.stdout)).toMatchObject({ version, commit: reported[2], node: versions.node })
   })
 })
 

@@ -74,8 +74,8 @@ describe('options of detectors', () => {
   })
 
   test('what is wrong in a variable is told with its name, beside all else', async () => {
-    const told = await problems('http:\n  lisen: x\n', { WARPWATCH_DETECTORS__THROTTLING__LOAD_RATIO: '7' })
-    expect(told.toSorted()).toEqual([
+    const reported = await problems('http:\n  lisen: x\n', { WARPWATCH_DETECTORS__THROTTLING__LOAD_RATIO: '7' })
+    expect(reported.toSorted()).toEqual([
       'WARPWATCH_DETECTORS__THROTTLING__LOAD_RATIO: detectors.throttling.load_ratio: must be a number from 0.01 to 1, not 7 (number)',
       'warpwatch.yaml:2: unknown key http.lisen; the nearest valid one is http.listen',
     ])
@@ -89,8 +89,8 @@ test('a doubled letter in any name of a detector or option is told with the righ
     ...Object.keys(options).flatMap((name) => doubled(name).map((wrong) => [`detectors.${id}.${wrong}`, `detectors.${id}.${name}`] as const)),
   ])
   expect(cases.length).toBeGreaterThan(500)
-  const told = cases.map(([path]) => judgeDetectors([{ path, value: true, where: 'here' }]).problems.map(({ text }) => text.replace(/.* /, '')))
-  expect(told).toEqual(cases.map(([, nearest]) => [nearest]))
+  const reported = cases.map(([path]) => judgeDetectors([{ path, value: true, where: 'here' }]).problems.map(({ text }) => text.replace(/.* /, '')))
+  expect(reported).toEqual(cases.map(([, nearest]) => [nearest]))
 })
 
 describe('thresholds of the user’s own', () => {

@@ -71,8 +71,8 @@ describe.skipIf(!canMake)(`a container's access${canMake ? '' : ' (needs root, f
       void source.start({
         emit(event: Event) {
           if (event.type !== 'scrape') return
-          const told = event.readings.map(({ series, value }) => `${series.metric.name.replace('warpwatch_container_gpu_', '')} ${value}`)
-          last = [...told, ...event.gaps.map(({ reason }) => reason)]
+          const reported = event.readings.map(({ series, value }) => `${series.metric.name.replace('warpwatch_container_gpu_', '')} ${value}`)
+          last = [...reported, ...event.gaps.map(({ reason }) => reason)]
         },
         every: (_, given) => {
           run = given

@@ -16,7 +16,7 @@ function watched(memory = new Map<string, string>(), expected?: number) {
   let host: Host = { gpus: [] }
   let look: ((t: number) => void | Promise<void>) | undefined
   let last: readonly string[] = []
-  let [t, told] = [1_763_600_000_000, 0]
+  let [t, reported] = [1_763_600_000_000, 0]
   const source = createGpuPresenceSource({
     latest: {
       inventory: {
@@ -45,7 +45,7 @@ function watched(memory = new Map<string, string>(), expected?: number) {
   })
   void source.start({
     emit: (event: Event) => {
-      told++
+      reported++
       if (event.type === 'scrape')
         last = event.readings.map(({ series, value }) => `${series.key.replace('warpwatch_', '').replace(/\{.*uuid="([^"]+)"\}/, ' $1')} ${value}`)
     },
@@ -57,7 +57,7 @@ function watched(memory = new Map<string, string>(), expected?: number) {
   })
   return {
     memory,
-    told: () => told,
+    reported: () => reported,
     /** What is said after so many looks, `stepMs` apart. */
     after: (next: Host, looks = 1, stepMs = 5_000): readonly string[] => {
       host = next
@@ -120,7 +120,7 @@ describe('gpu-presence', () => {
   test('a host that never had a GPU says nothing; a torn memory is no memory', () => {
     const host = watched()
     host.after({ gpus: [], nvml: 'down' }, 5)
-    expect(host.told()).toBe(0)
+    expect(host.reported()).toBe(0)
     expect(watched(new Map([['gpu-presence', '[{"uuid":']])).after({ gpus: ['GPU-0'] }, 2)).toEqual([
       'gpu_present GPU-0 1',
       'gpus_present 1',

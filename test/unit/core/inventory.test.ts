@@ -116,12 +116,12 @@ test('the same readings are read once, and the same GPUs stay the same objects',
       return readings
     },
   })
-  let [told, version] = [[counted(1)], 1]
-  const host = createInventory({ groups: () => told, version: () => version })
+  let [reported, version] = [[counted(1)], 1]
+  const host = createInventory({ groups: () => reported, version: () => version })
   const before = host.gpus()
   version++
   expect([host.gpus(), asked]).toEqual([before, 1])
-  ;[told, version] = [[counted(2)], version + 1]
+  ;[reported, version] = [[counted(2)], version + 1]
   expect(host.gpus()).toBe(before)
   expect(asked).toBe(2)
 })

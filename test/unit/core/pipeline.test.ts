@@ -17,7 +17,7 @@ function scene(change: Partial<Stages> = {}) {
   const log: Log = { info: () => {}, warn: () => {}, error: (text) => errors.push(text) }
   const { diagnosis } = createScene()
   const kept: Incident[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const incidents = {
     name: 'incidents',
     keep(incident: Incident) {
@@ -27,7 +27,7 @@ function scene(change: Partial<Stages> = {}) {
   }
   const output = (name: string): TakesIncidents => ({
     name,
-    incident: ({ id, status }) => told.push(`${name} ${id} ${status} after ${kept.length}`),
+    incident: ({ id, status }) => reported.push(`${name} ${id} ${status} after ${kept.length}`),
   })
   const stages: Stages = {
     stores: [],
@@ -37,7 +37,7 @@ function scene(change: Partial<Stages> = {}) {
     ticks: [],
     ...change,
   }
-  return { pipeline: createPipeline(stages, log), diagnosis, kept, told, errors }
+  return { pipeline: createPipeline(stages, log), diagnosis, kept, reported, errors }
 }
 
 test('a store that throws is counted and logged at the 1st, 10th, 100th time; the next store and the outputs take all', () => {
@@ -75,32 +75,32 @@ test('a tick reaches the parts behind one that fails', () => {
 })
 
 test('an incident is kept, then told to each output, once', () => {
-  const { pipeline, diagnosis, kept, told } = scene()
+  const { pipeline, diagnosis, kept, reported } = scene()
   pipeline.ingest(line(T, trainer, oomText()))
   const [incident] = diagnosis.firing()
   expect(kept.map(({ id, kind }) => [id, kind])).toEqual([[incident?.id, 'cuda_oom']])
-  expect(told).toEqual([`a ${incident?.id} firing after 1`, `b ${incident?.id} firing after 1`])
+  expect(reported).toEqual([`a ${incident?.id} firing after 1`, `b ${incident?.id} firing after 1`])
   pipeline.flush()
   expect(kept).toHaveLength(1)
 })
 
 test('an output that throws keeps an incident from no other', () => {
-  const told: string[] = []
+  const reported: string[] = []
   const { pipeline } = scene({
     outputs: {
       events: [],
       incidents: [
         { name: 'broken', incident: fails },
-        { name: 'good', incident: ({ kind }) => told.push(kind) },
+        { name: 'good', incident: ({ kind }) => reported.push(kind) },
       ],
     },
   })
   pipeline.ingest(line(T, trainer, oomText()))
-  expect([told, [...pipeline.failures()]]).toEqual([['cuda_oom'], [['broken', 1]]])
+  expect([reported, [...pipeline.failures()]]).toEqual([['cuda_oom'], [['broken', 1]]])
 })
 
 test('what cannot be kept is told to nobody', () => {
-  const { pipeline, told } = scene({ incidents: { name: 'incidents', keep: fails } })
+  const { pipeline, reported } = scene({ incidents: { name: 'incidents', keep: fails } })
   pipeline.ingest(line(T, trainer, oomText()))
-  expect([told, [...pipeline.failures()]]).toEqual([[], [['incidents', 1]]])
+  expect([reported, [...pipeline.failures()]]).toEqual([[], [['incidents', 1]]])
 })

@@ -54,7 +54,7 @@ describe('a GPU without memory of its own', () => {
     t: 0,
   })
   const unified = createUnifiedMemory(() => ({ totalBytes: 120 * GIB, freeBytes: 50 * GIB }))
-  const told = (taken: Sample): Record<string, number> =>
+  const reported = (taken: Sample): Record<string, number> =>
     Object.fromEntries(unified(labels, taken).readings.map(({ series, value }) => [series.metric.name.replace('warpwatch_gpu_memory_', ''), value]))
   const none = [gap('total'), gap('used'), gap('free'), gap('reserved')]
 
@@ -63,16 +63,16 @@ describe('a GPU without memory of its own', () => {
       { pid: 1, type: 'C', bytes: 30 * GIB },
       { pid: 2, type: 'G', bytes: 0 },
     ]
-    expect(told(sample(none, rows))).toEqual({ total_bytes: 120 * GIB, free_bytes: 50 * GIB, used_bytes: 30 * GIB, used_ratio: 0.25 })
+    expect(reported(sample(none, rows))).toEqual({ total_bytes: 120 * GIB, free_bytes: 50 * GIB, used_bytes: 30 * GIB, used_ratio: 0.25 })
     expect(unified(labels, sample(none, rows)).gaps.map(({ metric }) => metric)).toEqual(['warpwatch_gpu_memory_reserved_bytes'])
   })
   it('keeps the gap of what it uses where a process is not told', () => {
     const taken = sample(none, [{ pid: 1, type: 'C', bytes: null }])
-    expect(told(taken)).toEqual({ total_bytes: 120 * GIB, free_bytes: 50 * GIB })
+    expect(reported(taken)).toEqual({ total_bytes: 120 * GIB, free_bytes: 50 * GIB })
     expect(unified(labels, taken).gaps.map(({ metric }) => metric)).toContain('warpwatch_gpu_memory_used_bytes')
   })
   it('is none while its driver fails for another reason', () => {
-    expect(told(sample([gap('total', 'timeout')], []))).toEqual({})
+    expect(reported(sample([gap('total', 'timeout')], []))).toEqual({})
   })
 })
 

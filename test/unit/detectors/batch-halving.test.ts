@@ -23,9 +23,9 @@ const failing =
   (second: number): Moment => {
     if (second < FAILS) return moment(step(second, before))
     const probe = step(second, after, { ooms: 1 })
-    const told =
+    const reported =
       second === FAILS && how === 'event' ? [oomOf(second, 4242, attempt === 0 ? 2 : attempt, { active: FLOOR + before, reserved: 78, ooms: 1 })] : []
-    return moment(probe, told)
+    return moment(probe, reported)
   }
 
 type Case = { readonly name: string; readonly tell: (second: number) => Moment }
@@ -75,8 +75,8 @@ describe('batch halving by numbers', () => {
     const tell = (s: number): Moment => {
       const tries = s < FAILS ? 0 : Math.min(3, 1 + Math.floor((s - FAILS) / 60))
       const again = tries > 0 && tries < 3 ? 60 : 60 / 2
-      const told = tries > 0 && s >= FAILS && s <= FAILS + 120 && (s - FAILS) % 60 === 0
-      return moment(step(s, s < FAILS ? 60 : again, { ooms: tries }), told ? [oomOf(s, 4242, 2, { active: 70, reserved: 78, ooms: tries })] : [])
+      const reported = tries > 0 && s >= FAILS && s <= FAILS + 120 && (s - FAILS) % 60 === 0
+      return moment(step(s, s < FAILS ? 60 : again, { ooms: tries }), reported ? [oomOf(s, 4242, 2, { active: 70, reserved: 78, ooms: tries })] : [])
     }
     const turns = watch(batchHalving, 60 * MINUTES, tell)
     expect(statesOf(turns)).toEqual(['faulty info'])

@@ -19,7 +19,7 @@ function scrapesOf(second: number, state: State): readonly Scrape[] {
     reading('container_gpu_accessible', { ...BOX, gpu: String(gpu), uuid: uuid(gpu) }, accessible),
     reading('container_gpu_node', { ...BOX, gpu: String(gpu), uuid: uuid(gpu) }, node),
   ]
-  const told = {
+  const reported = {
     reaches: () => [...of(0, 1, 1), ...of(1, 1, 1)],
     cgroup: () => [...of(0, 0, 1), ...of(1, 0, 1)],
     node: () => [...of(0, 0, 0), ...of(1, 0, 0)],
@@ -28,7 +28,7 @@ function scrapesOf(second: number, state: State): readonly Scrape[] {
     ended: () => [],
   }[state]()
   return [
-    { ...group(t, '', told, [], 'device-access'), ttlMs: 5_000 },
+    { ...group(t, '', reported, [], 'device-access'), ttlMs: 5_000 },
     group(t, 'identity', state === 'ended' ? [] : [reading('container_info', { ...BOX, state: 'running' }, 1)], [], 'containers'),
   ]
 }

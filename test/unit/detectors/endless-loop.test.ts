@@ -23,11 +23,11 @@ const event = (t: number, part: Partial<HangEvent> = {}): HangEvent => ({
   evidence: [],
   ...part,
 })
-const told = (definition: typeof progressStalled | typeof jobHang, events: Readonly<Record<number, Partial<HangEvent>>>) =>
+const reported = (definition: typeof progressStalled | typeof jobHang, events: Readonly<Record<number, Partial<HangEvent>>>) =>
   turnsOf(definition, 120, (second, t) => (events[second] === undefined ? [] : [event(t, events[second])]))
 
 test('says since when, and at which line', () => {
-  const [first, ...more] = told(progressStalled, { 5: {} })
+  const [first, ...more] = reported(progressStalled, { 5: {} })
   expect(more).toEqual([])
   expect(first).toMatchObject({
     kind: 'progress_stalled',
@@ -37,15 +37,15 @@ test('says since when, and at which line', () => {
     title: 'train has made no step for 9 min: it computes at /job/sample.py:11 draw',
     facts: { job: 'train', stands_at: ['rank 0: /job/sample.py:11 draw'], gpus: ['3'], confidence: 'likely' },
   })
-  expect(told(jobHang, { 5: {} })).toEqual([])
+  expect(reported(jobHang, { 5: {} })).toEqual([])
 })
 
 test('is over when the job goes on', () => {
-  expect(told(progressStalled, { 5: {}, 30: { state: 'over', text: 'it makes progress again' } }).map(({ state }) => state)).toEqual(['faulty', 'healthy'])
+  expect(reported(progressStalled, { 5: {}, 30: { state: 'over', text: 'it makes progress again' } }).map(({ state }) => state)).toEqual(['faulty', 'healthy'])
 })
 
 test('is over when the job hangs, and the hang is over when it only loops', () => {
   const events = { 5: {}, 30: { cause: 'missing' }, 60: {} }
-  expect(told(progressStalled, events).map(({ state }) => state)).toEqual(['faulty', 'healthy', 'faulty'])
-  expect(told(jobHang, events).map(({ state }) => state)).toEqual(['faulty', 'healthy'])
+  expect(reported(progressStalled, events).map(({ state }) => state)).toEqual(['faulty', 'healthy', 'faulty'])
+  expect(reported(jobHang, events).map(({ state }) => state)).toEqual(['faulty', 'healthy'])
 })

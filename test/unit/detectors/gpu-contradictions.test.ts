@@ -75,8 +75,8 @@ describe('a MIG instance that is full while the card is not', () => {
 
   test('told when somebody in it is refused memory; over ten minutes after the last time', () => {
     const turns = watch(migFull, 1_500, (second) => mig(19.6, second < 100 ? 0 : second < 200 ? 3 : 4))
-    const [told, over] = story(turns)
-    expect(told).toBe('100 faulty warning')
+    const [reported, over] = story(turns)
+    expect(reported).toBe('100 faulty warning')
     expect(over).toMatch(/^8\d\d healthy$/)
     expect(firstFault(turns)).toMatchObject({ kind: 'mig_full', facts: { mig_instance: '1', free_bytes: 38 * 2 ** 30, retries: 3 } })
     expect(firstFault(turns).verdict).toContain('process python (1) of container job-a was refused memory 3 times')

@@ -60,12 +60,12 @@ export { reason }
 
 function readingsOf(index: number, values: Values): readonly Reading[] {
   const place = { gpu: String(index), uuid: uuid(index) }
-  const told = Object.entries({ ...WELL, ...values }).flatMap(([key, value]) => {
+  const reported = Object.entries({ ...WELL, ...values }).flatMap(([key, value]) => {
     const [name = '', ...labels] = key.split(' ')
     const more = Object.fromEntries(labels.map((label) => [label.slice(0, label.indexOf('=')), label.slice(label.indexOf('=') + 1)]))
     return value === undefined ? [] : [reading(name, { ...place, ...more }, value)]
   })
-  return [reading('gpu_info', { ...place, name: 'NVIDIA H100 80GB HBM3' }, 1), ...told]
+  return [reading('gpu_info', { ...place, name: 'NVIDIA H100 80GB HBM3' }, 1), ...reported]
 }
 
 /** One turn of what is said of a card. */

@@ -57,7 +57,7 @@ describe('host_exhausted', () => {
     [0.004, 0.4, true],
     [0.004, 0, false],
     [0.3, 0.4, false],
-  ])('after a boot that ended with %s available, fallen by %s: told %s', (free, fall, told) => {
+  ])('after a boot that ended with %s available, fallen by %s: told %s', (free, fall, reported) => {
     const tell = (second: number) => [
       scrapeOf(second, 'previous-boot', {
         host_previous_boot_end_timestamp_seconds: timeOf(0) / 1_000 - 90,
@@ -66,6 +66,6 @@ describe('host_exhausted', () => {
       }),
       scrapeOf(second, 'host', { host_memory_total_bytes: TOTAL, host_memory_available_bytes: 0.9 * TOTAL }),
     ]
-    expect(warnings({ seconds: 20, tell }).length > 0).toBe(told)
+    expect(warnings({ seconds: 20, tell }).length > 0).toBe(reported)
   })
 })

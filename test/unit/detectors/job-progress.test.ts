@@ -28,11 +28,11 @@ describe('eight hours with an evaluation and a checkpoint each 20 minutes', () =
       stepSeconds: (second) => uneven(second) / (slow(second) ? 0.75 : 1),
       card: (second) => (slow(second) ? throttled : {}),
     })
-    const [told, ...others] = faults(turns)
+    const [reported, ...others] = faults(turns)
     expect(others).toEqual([])
-    expect(told).toMatchObject({ about: { container: 'train' }, facts: { job: 'train', active_reasons: ['sw_thermal_slowdown'], gpus: ['0'] } })
-    expect(told?.title).toBe('train became slower: 1.3 times as long a step, GPU 0 is thermally throttled')
-    const steps = ((told?.second ?? Infinity) - 4 * HOUR) * 0.75
+    expect(reported).toMatchObject({ about: { container: 'train' }, facts: { job: 'train', active_reasons: ['sw_thermal_slowdown'], gpus: ['0'] } })
+    expect(reported?.title).toBe('train became slower: 1.3 times as long a step, GPU 0 is thermally throttled')
+    const steps = ((reported?.second ?? Infinity) - 4 * HOUR) * 0.75
     expect(steps).toBeLessThanOrEqual(20)
     expect(turns.find(({ second, state }) => second > 5 * HOUR && state === 'healthy')?.second).toBeLessThan(5 * HOUR + 60)
   })
@@ -49,9 +49,11 @@ describe('slower', () => {
       'Cause unknown: none of its GPUs is throttled or waits more than before.',
     ],
   ])('%s', (_, card, cause) => {
-    const [told] = faults(watch(jobSlowdown, 1_500, { stepSeconds: (second) => (second < 1_000 ? 1 : 1.5), card: (second) => (second < 1_000 ? {} : card) }))
-    expect(told?.verdict).toContain('A step of train takes 1.5')
-    expect(told?.verdict).toContain(cause)
+    const [reported] = faults(
+      watch(jobSlowdown, 1_500, { stepSeconds: (second) => (second < 1_000 ? 1 : 1.5), card: (second) => (second < 1_000 ? {} : card) }),
+    )
+    expect(reported?.verdict).toContain('A step of train takes 1.5')
+    expect(reported?.verdict).toContain(cause)
   })
   test.each([
     ['warm-up', (second: number): number => (second < 60 ? 5 : 1)],
@@ -64,11 +66,11 @@ describe('slower', () => {
 describe('stalled', () => {
   test('told after ten minutes, over with the next step', () => {
     const turns = watch(progressStalled, 3_000, { stepSeconds: () => 2, pauses: (second) => second >= 1_000 && second < 2_500 })
-    const [told, ...others] = faults(turns)
+    const [reported, ...others] = faults(turns)
     expect(others).toEqual([])
-    expect(told?.second).toBeGreaterThanOrEqual(1_590)
-    expect(told?.second).toBeLessThanOrEqual(1_620)
-    expect(told?.title).toBe('train has been at step 500 for 10 min')
+    expect(reported?.second).toBeGreaterThanOrEqual(1_590)
+    expect(reported?.second).toBeLessThanOrEqual(1_620)
+    expect(reported?.title).toBe('train has been at step 500 for 10 min')
     expect(turns.at(-1)).toMatchObject({ state: 'healthy' })
   })
   test('a pause as long as those before is none', () => {

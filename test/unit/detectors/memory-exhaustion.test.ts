@@ -59,7 +59,7 @@ describe('what is told', () => {
     expect(rows()).toEqual(rows())
   })
 
-  const told: readonly { readonly name: string; readonly grows: string; readonly tell: (second: number) => Moment }[] = [
+  const reported: readonly { readonly name: string; readonly grows: string; readonly tell: (second: number) => Moment }[] = [
     {
       name: 'a neighbour that climbs, told of the process that will fail',
       grows: 'others',
@@ -79,7 +79,7 @@ describe('what is told', () => {
       tell: (s) => alone({ active: step(s, 20, 40) + leaking(Math.floor(s / 200) * 200), reserved: 42 + leaking(s) }),
     },
   ]
-  test.each(told)('$name', ({ tell, grows }) => {
+  test.each(reported)('$name', ({ tell, grows }) => {
     expect(firstFault(watch(memoryExhaustion, 2_700, tell)).facts?.grows).toBe(grows)
   })
 
@@ -230,9 +230,9 @@ describe('whatever the history is', () => {
 })
 
 test('a growth over days is told by the hours', () => {
-  const told: (number | null)[] = []
+  const reported: (number | null)[] = []
   const place = { gpu: '0', uuid: 'GPU-1' }
-  const detection = createDetection({ definitions: [memoryExhaustion], onForecast: ({ earliestMs }) => void told.push(earliestMs) })
+  const detection = createDetection({ definitions: [memoryExhaustion], onForecast: ({ earliestMs }) => void reported.push(earliestMs) })
   const day = 86_400
   // One GiB an hour from 40 GiB of 80: full after 40 hours.
   for (let second = 0; second < day; second += 10) {
@@ -252,7 +252,7 @@ test('a growth over days is told by the hours', () => {
     detection.ingest(sample(t + 200))
     detection.judge(t)
   }
-  const first = told.find((earliest) => earliest !== null) ?? Number.NaN
+  const first = reported.find((earliest) => earliest !== null) ?? Number.NaN
   expect(seconds(first)).toBeGreaterThan(20 * HOUR)
   expect(seconds(first)).toBeLessThan(40 * HOUR)
 })

@@ -20,8 +20,8 @@ const eight = (second: number, more: Partial<Card> = {}, count = 8): Moment => (
 describe('a straggler', () => {
   test('of eight: told after some minutes, with its clock beside that of the others; over when it keeps up again', () => {
     const turns = watch(stragglerGpu, 1_200, (second) => eight(second, second >= 120 && second < 800 ? slow : {}))
-    const [told, over] = story(turns)
-    expect(told).toMatch(/^3\d\d faulty warning$/)
+    const [reported, over] = story(turns)
+    expect(reported).toMatch(/^3\d\d faulty warning$/)
     expect(over).toMatch(/^(8|9)\d\d healthy$/)
     expect(firstFault(turns)).toMatchObject({
       about: { uuid: expect.stringMatching(/^GPU-00000004/), container: 'trainer' },

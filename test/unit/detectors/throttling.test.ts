@@ -65,18 +65,18 @@ describe('throttling', () => {
     )
 
   test('a slowdown that comes and goes stays what the incident is about, beside memory that is hot all the time', () => {
-    const told = followed((second) => (second % 20 < 15 ? HOT : HELD_BACK))
-    const since = told.findIndex(({ facts }) => facts?.active_reasons?.length === 2)
-    expect(told.slice(0, since).map(({ title }) => title)).toEqual(['GPU 0: memory too hot at 95 °C'])
-    expect(new Set(told.slice(since).map(({ title }) => title))).toEqual(new Set(['GPU 0: thermally throttled, memory at 95 °C']))
-    expect(told.slice(since).map(({ verdict }) => /the driver's thermal slowdown (is on|was on a moment ago)/.exec(verdict ?? '')?.[1])).toEqual(
-      told.slice(since).map((_, at) => (at % 2 === 0 ? 'is on' : 'was on a moment ago')),
+    const reported = followed((second) => (second % 20 < 15 ? HOT : HELD_BACK))
+    const since = reported.findIndex(({ facts }) => facts?.active_reasons?.length === 2)
+    expect(reported.slice(0, since).map(({ title }) => title)).toEqual(['GPU 0: memory too hot at 95 °C'])
+    expect(new Set(reported.slice(since).map(({ title }) => title))).toEqual(new Set(['GPU 0: thermally throttled, memory at 95 °C']))
+    expect(reported.slice(since).map(({ verdict }) => /the driver's thermal slowdown (is on|was on a moment ago)/.exec(verdict ?? '')?.[1])).toEqual(
+      reported.slice(since).map((_, at) => (at % 2 === 0 ? 'is on' : 'was on a moment ago')),
     )
   })
 
   test('what has not held for thirty seconds is not said any more', () => {
-    const told = followed((second) => (second >= 30 ? HOT : HELD_BACK))
-    expect(told.map(({ second, title }) => [second, title])).toEqual([
+    const reported = followed((second) => (second >= 30 ? HOT : HELD_BACK))
+    expect(reported.map(({ second, title }) => [second, title])).toEqual([
       [11, 'GPU 0: thermally throttled, memory at 95 °C'],
       [30, 'GPU 0: thermally throttled, memory at 95 °C'],
       [60, 'GPU 0: memory too hot at 95 °C'],

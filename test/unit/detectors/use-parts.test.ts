@@ -8,7 +8,7 @@ import { createSawTooth } from '../../../agent/diagnosis/detectors/input-bound/s
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
 
 describe('rates', () => {
-  const told = (values: readonly (readonly [second: number, value: number])[], at: number): number | undefined => {
+  const reported = (values: readonly (readonly [second: number, value: number])[], at: number): number | undefined => {
     const rates = createRates(300_000)
     for (const [second, value] of values) rates.note(T + second * 1_000, 'a', value)
     return rates.of(T + at * 1_000, 'a')
@@ -17,15 +17,15 @@ describe('rates', () => {
     Array.from({ length: (to - from) / 10 + 1 }, (_, index) => [from + index * 10, start + index * 10 * rate] as const)
 
   test('of the last five minutes, not of all times', () => {
-    expect(told([...steady(0, 600, 1), ...steady(610, 1_200, 3, 630)], 1_200)).toBeCloseTo(3, 1)
+    expect(reported([...steady(0, 600, 1), ...steady(610, 1_200, 3, 630)], 1_200)).toBeCloseTo(3, 1)
   })
   test('a counter that starts over goes on from there', () => {
-    expect(told([...steady(0, 200, 2, 5_000), ...steady(210, 400, 2, 20)], 400)).toBeCloseTo(2, 1)
+    expect(reported([...steady(0, 200, 2, 5_000), ...steady(210, 400, 2, 20)], 400)).toBeCloseTo(2, 1)
   })
   test('unknown before half of the time is known, after a pause, and when nothing new comes', () => {
-    expect(told(steady(0, 100, 2), 100)).toBeUndefined()
-    expect(told(steady(0, 400, 2), 460)).toBeUndefined()
-    expect(told([...steady(0, 300, 2), ...steady(900, 960, 2, 1_800)], 960)).toBeUndefined()
+    expect(reported(steady(0, 100, 2), 100)).toBeUndefined()
+    expect(reported(steady(0, 400, 2), 460)).toBeUndefined()
+    expect(reported([...steady(0, 300, 2), ...steady(900, 960, 2, 1_800)], 960)).toBeUndefined()
     expect(createRates(300_000).of(T, 'never')).toBeUndefined()
   })
 })

@@ -138,14 +138,14 @@ export function createMoments(): (second: number, moment: Moment) => readonly Ev
   return (second, moment) => {
     const t = T + second * 1_000
     const { cards, grants = {}, by = 'device_request', cores = {}, limits = {}, hostBusy = 0.2, pressure = {}, disks = {}, wsl } = moment
-    const told = cards.map((card, index) => (card === 'gone' ? silent(index) : cardReadings(index, card)))
+    const reported = cards.map((card, index) => (card === 'gone' ? silent(index) : cardReadings(index, card)))
     const ofCards = {
       ...scrape(
         t,
         'gpu',
-        told.flatMap(({ readings }) => readings),
+        reported.flatMap(({ readings }) => readings),
       ),
-      gaps: told.flatMap(({ gaps }) => gaps),
+      gaps: reported.flatMap(({ gaps }) => gaps),
     }
     const containers = [...new Set([...Object.keys(cores), ...Object.keys(grants)])]
     return [

@@ -254,8 +254,8 @@ test.each<readonly [name: string, text: string, kind: string, says: RegExp, neve
     /nouveau/,
   ],
 ])('%s', (_, text, kind, says, never) => {
-  const told = answer(text)
-  expect(told.kind).toBe(kind)
-  expect(told.all).toMatch(says)
-  expect(told.all).not.toMatch(never)
+  const reported = answer(text)
+  expect(reported.kind).toBe(kind)
+  expect(reported.all).toMatch(says)
+  expect(reported.all).not.toMatch(never)
 })

@@ -67,7 +67,7 @@ describe('remedies that fit', () => {
 })
 
 const first = (text: string) => explainText(logScanner(), text)[0]
-const told = (text: string): string =>
+const reported = (text: string): string =>
   explainText(logScanner(), text)
     .flatMap(({ verdict, remedies }) => [verdict, ...remedies.flatMap((remedy) => [remedy.text, remedy.command ?? ''])])
     .join('\n')
@@ -76,39 +76,39 @@ describe('what a text says is used', () => {
   test("Slurm's words explain the shell's: the job is named", () => {
     const text = 'job.sh: line 9:  411 Killed                  python3 fit.py\nslurmstepd: error: Detected 1 oom-kill event(s) in StepId=77.batch cgroup.'
     expect(first(text)).toMatchObject({ kind: 'host_oom_kill', severity: 'critical' })
-    expect(told(text)).toContain('sacct -j 77 ')
+    expect(reported(text)).toContain('sacct -j 77 ')
   })
 
   test('a pod that only its uid names', () => {
     const text =
       'kubelet: x\nMemory cgroup out of memory: Killed process 9 (app) total-vm:9kB, anon-rss:9kB\nMemory cgroup stats for /kubepods/burstable/pod1b2c3d4e-0000-4111-8222-93a4b5c6d7e8:'
-    expect(told(text)).toContain('grep 1b2c3d4e-0000-4111-8222-93a4b5c6d7e8')
+    expect(reported(text)).toContain('grep 1b2c3d4e-0000-4111-8222-93a4b5c6d7e8')
   })
 
   test('an address without a route is no peer that died', () => {
     const text =
       'torch.distributed.DistBackendError: NCCL error, unhandled system error\nncclSystemError: System call failed.\nLast error:\nsocketStartConnect: Connect to 10.9.8.7<4000> failed : No route to host'
-    expect(told(text)).toContain('ip route get 10.9.8.7')
-    expect(told(text)).not.toContain('its error came first')
+    expect(reported(text)).toContain('ip route get 10.9.8.7')
+    expect(reported(text)).not.toContain('its error came first')
   })
 
   test('the rank that is behind is named', () => {
     const line = (rank: number, number: number): string =>
       `[Rank ${rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=${number}, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.`
-    expect(told([line(0, 812), line(3, 790), line(1, 812)].join('\n'))).toContain('Look at rank 3 first')
+    expect(reported([line(0, 812), line(3, 790), line(1, 812)].join('\n'))).toContain('Look at rank 3 first')
   })
 
   test('shared memory grows beyond what df shows, and a process that cannot fit beside is the failing one', () => {
     const shm = 'tmpfs                 30G   29G  1.0G  97% /dev/shm\nRuntimeError: DataLoader worker (pid 13) is killed by signal: Bus error.'
-    expect(told(shm)).toContain('--shm-size=60g')
+    expect(reported(shm)).toContain('--shm-size=60g')
     const oom =
       'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 700.00 MiB. GPU 0 has a total capacity of 79.00 GiB of which 100.00 MiB is free. Process 4242 has 78.90 GiB memory in use. Of the allocated memory 68.00 GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated.'
-    expect(told(oom)).not.toContain('4242')
+    expect(reported(oom)).not.toContain('4242')
   })
 
   test('a toolkit that finds no library although nvidia-smi works on the host', () => {
     const text =
       'nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file\n| NVIDIA-SMI 550.54              Driver Version: 550.54      CUDA Version: 12.4 |'
-    expect(told(text)).toContain('although nvidia-smi works on the host')
+    expect(reported(text)).toContain('although nvidia-smi works on the host')
   })
 })

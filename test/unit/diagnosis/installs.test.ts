@@ -67,9 +67,9 @@ test.each([
     /git submodule update --init --recursive/,
   ],
 ])('%s', (_, text, title, advice) => {
-  const told = answer(text)
-  expect(told.title).toBe(title)
-  expect(told.all).toMatch(advice)
+  const reported = answer(text)
+  expect(reported.title).toBe(title)
+  expect(reported.all).toMatch(advice)
 })
 
 test('a name that a release removed: who asks for it decides what is updated', () => {

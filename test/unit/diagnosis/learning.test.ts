@@ -58,8 +58,8 @@ test.each([
     /headers of this Python[^]*python3\.11-dev libpython3\.11-dev/,
   ],
 ])('%s', (text, kind, words) => {
-  const { kind: told, all } = answer(text)
-  expect(told).toBe(kind)
+  const { kind: reported, all } = answer(text)
+  expect(reported).toBe(kind)
   expect(all).toMatch(words)
 })
 
@@ -118,8 +118,8 @@ test.each([
   ],
   [inside('ValueError: Unknown task: rows.', `${SITE}/llamafactory/train/tuner.py`), 'config_error', /Unknown task: rows/],
 ])('%s', (text, kind, words) => {
-  const { kind: told, all } = answer(text)
-  expect(told).toBe(kind)
+  const { kind: reported, all } = answer(text)
+  expect(reported).toBe(kind)
   expect(all).toMatch(words)
 })
 
@@ -159,8 +159,8 @@ test.each([
     /0xC0000094[^]*divided by zero[^]*CUDA 12\.8/,
   ],
 ])('%s', (text, kind, words) => {
-  const { kind: told, all } = answer(text)
-  expect(told).toBe(kind)
+  const { kind: reported, all } = answer(text)
+  expect(reported).toBe(kind)
   expect(all).toMatch(words)
 })
 

@@ -27,13 +27,13 @@ describe('the judge of live lines', () => {
   })
   test('what llama.cpp tries again is no fault; what it gives up is one', () => {
     const { judge } = createLogJudge(logScanner())
-    const told = (text: string): readonly string[] => judge(line(text)).map(({ kind }) => kind)
+    const reported = (text: string): readonly string[] => judge(line(text)).map(({ kind }) => kind)
     const alloc = 'ggml_x_alloc_buffer: allocating 700.00 MiB on device 0: cudaMalloc failed: out of memory'
-    expect(told(alloc)).toEqual([])
-    expect(told('ggml_y: failed to allocate CUDA0 buffer of size 734003200')).toEqual([])
-    expect(told('llama_z: compute buffer allocation failed, retrying without pipeline parallelism')).toEqual([])
-    expect(told('srv: request done')).toEqual([])
-    expect(told(alloc)).toEqual([])
+    expect(reported(alloc)).toEqual([])
+    expect(reported('ggml_y: failed to allocate CUDA0 buffer of size 734003200')).toEqual([])
+    expect(reported('llama_z: compute buffer allocation failed, retrying without pipeline parallelism')).toEqual([])
+    expect(reported('srv: request done')).toEqual([])
+    expect(reported(alloc)).toEqual([])
     expect(judge(line("common_x: failed to create context with model 'm.gguf'"))).toMatchObject([
       { kind: 'cuda_oom', facts: { requested_bytes: 700 * 2 ** 20, gpu_index: 0 } },
     ])

@@ -7,7 +7,7 @@ import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { simulate } from '../simulated/simulate.ts'
 
 /** Each incident as it was reported at each count. */
-function told(scenario: string, seconds: number): readonly Incident[] {
+function reported(scenario: string, seconds: number): readonly Incident[] {
   const heard = new Map<string, Incident>()
   const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
@@ -22,7 +22,7 @@ function told(scenario: string, seconds: number): readonly Incident[] {
 }
 
 test('kubernetes: one incident of the pod, counted at each kill', () => {
-  const incidents = told('kubernetes', 480)
+  const incidents = reported('kubernetes', 480)
   expect(incidents.map(({ kind, count, title }) => `${kind} ${count} ${title}`)).toEqual([
     'host_oom_kill 1 Pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
     'host_oom_kill 2 Pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
@@ -35,7 +35,7 @@ test('kubernetes: one incident of the pod, counted at each kill', () => {
 })
 
 test('slurm: each job by its own number', () => {
-  const kills = told('slurm', 480).filter(({ title }) => title.includes('memory limit'))
+  const kills = reported('slurm', 480).filter(({ title }) => title.includes('memory limit'))
   expect(kills.map(({ title, remedies }) => `${title}: ${remedies[0]?.command ?? ''}`)).toEqual([
     expect.stringMatching(/^Slurm job 48230 was killed at its memory limit \(64 GiB\): sacct -j 48230 /),
     expect.stringMatching(/^Slurm job 48240 was killed at its memory limit \(64 GiB\): sacct -j 48240 /),
@@ -44,7 +44,7 @@ test('slurm: each job by its own number', () => {
 })
 
 test('mig: the instance is full, whatever the card has free', () => {
-  const [incident] = told('mig', 300).filter(({ kind }) => kind === 'cuda_oom')
+  const [incident] = reported('mig', 300).filter(({ kind }) => kind === 'cuda_oom')
   expect(incident?.title).toMatch(/^old-experiment ran out of memory on GPU 7 at sweep\.py:131: its MIG instance of 39\.5 GiB is full$/)
   expect(incident?.verdict).toContain('which belongs to its other instances')
   expect(incident?.remedies[0]?.text).toMatch(/^Give the job a larger MIG instance/)

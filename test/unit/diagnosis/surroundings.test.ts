@@ -99,8 +99,8 @@ test.each([
     /capability 8\.9[^]*Use weights in a format[^]*bf16/,
   ],
 ])('%s', (text, kind, words) => {
-  const { kind: told, all } = answer(text)
-  expect(told).toBe(kind)
+  const { kind: reported, all } = answer(text)
+  expect(reported).toBe(kind)
   expect(all).toMatch(words)
 })
 

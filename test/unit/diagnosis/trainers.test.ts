@@ -96,10 +96,10 @@ test.each([
     /inside of RowTrainer[^]*dataset_num_proc/,
   ],
 ])('%s', (text, kind, advice) => {
-  const told = answer(text)
-  expect(told.kind).toBe(kind)
-  expect(told.all).toMatch(advice)
-  expect(told.all).not.toMatch(/Reproduce it|message itself says/)
+  const reported = answer(text)
+  expect(reported.kind).toBe(kind)
+  expect(reported.all).toMatch(advice)
+  expect(reported.all).not.toMatch(/Reproduce it|message itself says/)
 })
 
 test('the command that an ImportError names is given, and what it is not is no name of a package', () => {

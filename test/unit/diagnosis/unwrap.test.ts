@@ -171,9 +171,9 @@ test.each<[question: string, answer: string, kinds: readonly string[]]>([
   ["docker inspect -f '{{if .State.OOMKilled}}memory{{end}} {{.State.ExitCode}}' fit", ' 0', []],
   ["docker inspect -f '{{.State.ExitCode}}' fit", 'Error: No such object: fit', []],
 ])('an answer to a format has the names of its question: %s %s', (question, answer, kinds) => {
-  const told = explainText(logScanner(), `${question}\n${answer}\n`)
-  expect(told.map(({ kind }) => kind)).toEqual(kinds)
-  for (const { verdict } of told) expect(verdict).not.toMatch(/<CONTAINER>/)
+  const reported = explainText(logScanner(), `${question}\n${answer}\n`)
+  expect(reported.map(({ kind }) => kind)).toEqual(kinds)
+  for (const { verdict } of reported) expect(verdict).not.toMatch(/<CONTAINER>/)
 })
 
 test('the place that Rich prints at the right is no part of the sentence, in a file and live', () => {

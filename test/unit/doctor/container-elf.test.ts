@@ -106,10 +106,10 @@ describe('the search', () => {
   test.skipIf(!existsSync('/etc/ld.so.cache') || programPath('ldconfig') === undefined)("this machine's cache says what ldconfig says", () => {
     const cache = parseLoaderCache(readFileSync('/etc/ld.so.cache'))
     const lines = execFileSync('ldconfig', ['-p'], { encoding: 'utf8' }).split('\n')
-    const told = lines.flatMap((line) => /^\s+(\S+) \(.*\) => (\S+)$/.exec(line)?.slice(1) ?? [])
+    const reported = lines.flatMap((line) => /^\s+(\S+) \(.*\) => (\S+)$/.exec(line)?.slice(1) ?? [])
     expect(cache.size).toBeGreaterThan(5)
     const first = new Map<string, string>()
-    for (let at = 0; at + 1 < told.length; at += 2) if (!first.has(told[at] ?? '')) first.set(told[at] ?? '', told[at + 1] ?? '')
+    for (let at = 0; at + 1 < reported.length; at += 2) if (!first.has(reported[at] ?? '')) first.set(reported[at] ?? '', reported[at + 1] ?? '')
     expect(cache).toEqual(first)
   })
 

@@ -161,7 +161,7 @@ function write(root: string, path: string, file: SceneFile): void {
   writeNode(full, file.node)
 }
 
-const told = <T>(answer: T | Error | undefined): Promise<T> | undefined =>
+const reported = <T>(answer: T | Error | undefined): Promise<T> | undefined =>
   answer === undefined ? undefined : answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
 
 /** Programs of scenes end by themselves; a machine that is out of breath makes them late, and what a check says must not depend on that. */
@@ -210,9 +210,9 @@ export async function buildScene(scene: Scene): Promise<BuiltScene> {
     run: patiently(createRunCommand({}, [programs])),
     containersMs: PATIENCE_MS,
     distribution: lazily(async () => await readDistribution(files, env)),
-    engine: lazily(async () => await told(scene.engine)),
+    engine: lazily(async () => await reported(scene.engine)),
     containers: lazily(async () => (containers instanceof Error ? await Promise.reject(containers) : containers.map((own) => containerFacts(own, files)))),
-    nvml: lazily(async () => await told(scene.nvml)),
+    nvml: lazily(async () => await reported(scene.nvml)),
     composeFiles: lazily(async () => await Promise.resolve(Object.entries(scene.compose ?? {}).map(([path, text]) => parseComposeFile(path, text)))),
     config,
     env,

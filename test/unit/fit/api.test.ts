@@ -72,7 +72,7 @@ const ask = async (query: string, body?: unknown, headers: Readonly<Record<strin
   const answer = await get(`${running.url}/api/v1/fit${query}`, sent, text === undefined ? 'GET' : 'POST', text)
   return { status: answer.status, value: JSON.parse(answer.text) as unknown }
 }
-const told = async (query: string, body?: unknown) => {
+const reported = async (query: string, body?: unknown) => {
   const { status, value } = await ask(query, body)
   expect(status).toBe(200)
   const parsed = report.parse(value)
@@ -106,21 +106,21 @@ describe('what each GPU has left', () => {
 
 describe('a model on this host', () => {
   test('fits when the idle leave, not at the peak, and now', async () => {
-    const { gpus, fits } = await told('?params=3b&dtype=bf16')
+    const { gpus, fits } = await reported('?params=3b&dtype=bf16')
     expect(gpus.map(({ verdict }) => verdict)).toEqual(['fits_when_idle_leave', 'fits_not_at_peak', 'fits'])
     expect(gpus[0]?.why).toContain('notebook')
     expect(fits).toEqual({ needed: 1, now: 2 })
   })
 
   test('is read from its config.json when that is posted', async () => {
-    const { estimate } = await told('?name=mine', CONFIGS['Llama 3 8B'])
+    const { estimate } = await reported('?name=mine', CONFIGS['Llama 3 8B'])
     expect(estimate.model).toEqual({ name: 'mine', parameters: 8_030_261_248, known_by: 'config' })
-    const { estimate: tuned, gpus } = await told('?train=full&batch=2', { ...CONFIGS['Llama 2 7B'], torch_dtype: 'float32' })
+    const { estimate: tuned, gpus } = await reported('?train=full&batch=2', { ...CONFIGS['Llama 2 7B'], torch_dtype: 'float32' })
     expect([tuned.settings.dtype, gpus[2]?.verdict, (gpus[2]?.suggestions.length ?? 0) > 0]).toEqual(['fp32', 'never', true])
   })
 
   test('is held against cards by name', async () => {
-    const { gpus } = await told('?params=70b&gpu=T4,H200')
+    const { gpus } = await reported('?params=70b&gpu=T4,H200')
     expect(gpus.map(({ gpu, verdict }) => [gpu.name, verdict])).toEqual([
       ['T4', 'never'],
       ['H200', 'fits'],
@@ -174,7 +174,7 @@ describe('warpwatch fit', () => {
 
   test('asks the agent what is free, and says the same as the API', async () => {
     const { code, stdout } = await runCli(['fit', '--params', '3b', '--dtype', 'bf16', '--listen', listen(), '--json'])
-    expect([code, JSON.parse(stdout)]).toEqual([0, await told('?params=3b&dtype=bf16')])
+    expect([code, JSON.parse(stdout)]).toEqual([0, await reported('?params=3b&dtype=bf16')])
   })
 
   test('prints parts, GPUs and what would make it fit; 1 where it fits none', async () => {

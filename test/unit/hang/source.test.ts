@@ -61,7 +61,7 @@ async function standing(hosts: HangsOptions['hosts']) {
     },
     log: { info: say, warn: say, error: say },
   })
-  const told = (): readonly HangEvent[] => events.filter((event) => event.type === 'hang')
+  const reported = (): readonly HangEvent[] => events.filter((event) => event.type === 'hang')
   const begun = Date.now() - 200_000
   for (let step = 0; step < 8; step += 1) {
     progressedAt = begun + step * 2_000
@@ -69,12 +69,12 @@ async function standing(hosts: HangsOptions['hosts']) {
   }
   tick(begun + 60_000)
   expect(looks).toHaveLength(1)
-  return { looks, told, tick, end: () => void (containers = []) }
+  return { looks, reported, tick, end: () => void (containers = []) }
 }
 
 test('a look that ends after its job is no hang again', async () => {
-  const { looks, told, tick, end } = await standing({ share: () => {}, elsewhere: async () => [] })
-  const states = (): readonly string[] => told().map(({ state }) => state)
+  const { looks, reported, tick, end } = await standing({ share: () => {}, elsewhere: async () => [] })
+  const states = (): readonly string[] => reported().map(({ state }) => state)
   looks[0]?.resolve(REPLY)
   await settled()
   expect(states()).toEqual(['hangs'])
@@ -92,7 +92,7 @@ test('a look that ends after its job is no hang again', async () => {
 
 test('a job with ranks on other hosts is judged with the evidence of their agents', async () => {
   const shared: string[] = []
-  const { looks, told } = await standing({
+  const { looks, reported } = await standing({
     share: (master, evidence) => void shared.push(master, evidence),
     elsewhere: async (master) => (master === 'node-a:29500' ? ['of node-b'] : []),
   })
@@ -102,19 +102,19 @@ test('a job with ranks on other hosts is judged with the evidence of their agent
   expect(looks[1]?.request).toEqual({ join: ['of node-a', 'of node-b'] })
   looks[1]?.resolve({ ...REPLY, culprits: [3], text: 'Rank 3 waits for a lock' })
   await settled()
-  expect(told()).toMatchObject([{ state: 'hangs', culprits: [3], text: 'Rank 3 waits for a lock' }])
+  expect(reported()).toMatchObject([{ state: 'hangs', culprits: [3], text: 'Rank 3 waits for a lock' }])
 })
 
 test('without evidence of other hosts, and with evidence that cannot be judged, the answer of this host stands', async () => {
   const alone = await standing({ share: () => {}, elsewhere: async () => [] })
   alone.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
   await settled()
-  expect(alone.told()).toMatchObject([{ culprits: [0] }])
+  expect(alone.reported()).toMatchObject([{ culprits: [0] }])
 
   const damaged = await standing({ share: () => {}, elsewhere: async () => ['of node-b'] })
   damaged.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
   await settled()
   damaged.looks[1]?.reject(new Error('the look did not end within 20 s'))
   await settled()
-  expect(damaged.told()).toMatchObject([{ culprits: [0] }])
+  expect(damaged.reported()).toMatchObject([{ culprits: [0] }])
 })

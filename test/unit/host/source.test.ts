@@ -61,9 +61,9 @@ describe('a made-up /proc', () => {
     expect(slow.readings.map(({ series }) => series.labels['hostname'])).toEqual(['box'])
     expect(new Set(fast.gaps.map(({ reason }) => reason))).toEqual(new Set(['not_supported']))
     const metrics = createHostSource().metrics.map(({ name }) => name)
-    const told = new Set([...fast.gaps, ...slow.gaps].map(({ metric }) => metric))
+    const reported = new Set([...fast.gaps, ...slow.gaps].map(({ metric }) => metric))
     // A host without InfiniBand lacks nothing.
-    expect(metrics.filter((name) => !told.has(name) && !name.includes('infiniband'))).toEqual(['warpwatch_host_info'])
+    expect(metrics.filter((name) => !reported.has(name) && !name.includes('infiniband'))).toEqual(['warpwatch_host_info'])
   })
 
   test("the host's own files are read, also through its PID 1", async () => {

@@ -17,12 +17,12 @@ describe('silences', () => {
   test('cover what fits until they run out, and the incidents are told again', async () => {
     await using host = await runOperatedHost()
     const [lost, other] = [host.lose(0), host.lose(1)]
-    host.told.length = 0
+    host.reported.length = 0
     const made = await host.send('POST', '/api/v1/silences', { kind: 'xid', gpu: '0', for_ms: HOUR, reason: 'board is being changed', by: 'kim' })
     expect(made.status).toBe(201)
     const found = silence.parse(JSON.parse(made.text))
     expect(found).toEqual({ id: found.id, kind: 'xid', gpu: '0', created_at: T, until: T + HOUR, reason: 'board is being changed', by: 'kim' })
-    expect(host.told.map(({ id, silenced }) => [id, silenced])).toEqual([[lost, { until: T + HOUR, id: found.id }]])
+    expect(host.reported.map(({ id, silenced }) => [id, silenced])).toEqual([[lost, { until: T + HOUR, id: found.id }]])
     expect(JSON.parse((await get(`${host.url}/api/v1/silences`)).text)).toEqual([found])
 
     const list = z.array(incidentSummary).parse(JSON.parse((await get(`${host.url}/api/v1/incidents`)).text))
@@ -36,10 +36,10 @@ describe('silences', () => {
     expect((await get(`${host.url}/api/v1/incidents/${lost}/report`)).text).toContain(found.id)
 
     host.clock.now = T + HOUR
-    host.told.length = 0
+    host.reported.length = 0
     host.operator.tick(T + HOUR)
     host.operator.tick(T + HOUR + 1_000)
-    expect(host.told.map(({ id, silenced }) => [id, silenced])).toEqual([[lost, undefined]])
+    expect(host.reported.map(({ id, silenced }) => [id, silenced])).toEqual([[lost, undefined]])
     expect(JSON.parse((await get(`${host.url}/api/v1/silences`)).text)).toEqual([])
   })
 
@@ -48,9 +48,9 @@ describe('silences', () => {
     const lost = host.lose(0)
     const { id } = silence.parse(JSON.parse((await host.send('POST', '/api/v1/silences', { all: true, until: T + HOUR, reason: 'firmware' })).text))
     expect(host.service.firing().map(({ silenced }) => silenced?.id)).toEqual([id])
-    host.told.length = 0
+    host.reported.length = 0
     expect((await host.send('DELETE', `/api/v1/silences/${id}`)).status).toBe(204)
-    expect(host.told.map((told) => [told.id, told.silenced])).toEqual([[lost, undefined]])
+    expect(host.reported.map((reported) => [reported.id, reported.silenced])).toEqual([[lost, undefined]])
     expect((await host.send('DELETE', `/api/v1/silences/${id}`)).status).toBe(404)
   })
 
@@ -101,11 +101,11 @@ describe('an incident', () => {
   test('is acknowledged, and told so', async () => {
     await using host = await runOperatedHost()
     const id = host.lose(0)
-    host.told.length = 0
+    host.reported.length = 0
     const answer = await host.send('POST', `/api/v1/incidents/${id}/ack`, { by: 'kim', note: 'on my way' })
     expect(answer.status).toBe(200)
     expect(incident.parse(JSON.parse(answer.text))).toMatchObject({ id, status: 'firing', acknowledged: { at: T, by: 'kim', note: 'on my way' } })
-    expect(host.told).toMatchObject([{ id, acknowledged: { by: 'kim' } }])
+    expect(host.reported).toMatchObject([{ id, acknowledged: { by: 'kim' } }])
     expect((await get(`${host.url}/api/v1/incidents/${id}/report`)).text).toContain('on my way')
   })
 
@@ -115,7 +115,7 @@ describe('an incident', () => {
     host.clock.now = T + 5_000
     const answer = await host.send('POST', `/api/v1/incidents/${id}/resolve`, { by: 'kim' })
     expect(incident.parse(JSON.parse(answer.text))).toMatchObject({ id, status: 'resolved', resolved_at: T + 5_000, resolution: 'set healthy by kim' })
-    expect(host.told.at(-1)).toMatchObject({ id, status: 'resolved' })
+    expect(host.reported.at(-1)).toMatchObject({ id, status: 'resolved' })
     const again = await host.send('POST', `/api/v1/incidents/${id}/resolve`, {})
     expect([again.status, errorOf(again.text)]).toEqual([409, `incident ${id} is resolved: only a firing incident can be acknowledged or marked as resolved`])
     const replayed = createScene()

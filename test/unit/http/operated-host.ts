@@ -26,7 +26,7 @@ export function place(): string {
 }
 
 export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, directory = place()) {
-  const told: IncidentSummary[] = []
+  const reported: IncidentSummary[] = []
   const recorded: Event[] = []
   const clock = { now: T }
   const incidents = createIncidentStore({ directory, log: quietLog })
@@ -36,7 +36,7 @@ export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, dir
   const service = createIncidentService({ store: incidents, maintenance, figures: diagnosis.figures, now })
   const outputs = {
     events: [{ name: 'recorded', ingest: (event: Event) => recorded.push(event) }],
-    incidents: [{ name: 'told', incident: (incident: IncidentSummary) => told.push(incident) }],
+    incidents: [{ name: 'told', incident: (incident: IncidentSummary) => reported.push(incident) }],
   }
   const pipeline = createPipeline({ stores: [], diagnosis, incidents: service, outputs, ticks: [] }, quietLog)
   const feed = (...events: readonly Event[]): void => events.forEach(pipeline.ingest)
@@ -53,7 +53,7 @@ export async function runOperatedHost(http: Partial<HttpServerOptions> = {}, dir
   return {
     ...running,
     directory,
-    told,
+    reported,
     recorded,
     clock,
     service,

@@ -42,9 +42,9 @@ describe('a PyTorch OOM in a container', () => {
     const trainer = box('trainer', [0])
     const t = scene.pass(T, 2, [trainer])
     scene.feed(line(t, trainer, ncclText(1)), happened(t + 5, 'die', trainer, 1), line(t + 50, trainer, oomText()))
-    expect(scene.told[0]?.kind).toBe('nccl_error')
+    expect(scene.reported[0]?.kind).toBe('nccl_error')
     const incident = only(scene)
-    expect([incident.id, incident.kind, incident.facts.exit_code]).toEqual([scene.told[0]?.id, 'cuda_oom', 1])
+    expect([incident.id, incident.kind, incident.facts.exit_code]).toEqual([scene.reported[0]?.id, 'cuda_oom', 1])
     expect(incident.consequences.map(({ kind }) => kind)).toEqual(['nccl_error'])
     expect(scene.diagnosis.figures().totals.get('cuda_oom')).toBe(1)
   })
@@ -110,7 +110,7 @@ describe('a PyTorch OOM in a container', () => {
 })
 
 describe('a kill by the kernel', () => {
-  const told = (trainer: ReturnType<typeof box>, t: number) => {
+  const reported = (trainer: ReturnType<typeof box>, t: number) => {
     const [constraint = '', killed = ''] = killLines(trainer.id, 7_672)
     return {
       kernel: [line(t, 'kernel', constraint), line(t + 1, 'kernel', killed)],
@@ -122,7 +122,7 @@ describe('a kill by the kernel', () => {
     const scene = createScene()
     const trainer = box('trainer', [0], { limit: 4 * 2 ** 30 })
     const t = scene.pass(T, 5, [trainer])
-    const { kernel, engine, end } = told(trainer, t)
+    const { kernel, engine, end } = reported(trainer, t)
     scene.feed(...kernel, engine, end)
     trainer.oomKills = 1
     scene.pass(t, 3, [trainer])
@@ -143,7 +143,7 @@ describe('a kill by the kernel', () => {
     const scene = createScene()
     const trainer = box('trainer', [0])
     const t = scene.pass(T, 5, [trainer])
-    const { kernel, engine, end } = told(trainer, t)
+    const { kernel, engine, end } = reported(trainer, t)
     const all = [...kernel, engine, end]
     scene.feed(...order.flatMap((n) => all[n] ?? []))
     expect(only(scene)).toMatchObject({ kind: 'host_oom_kill', count: 1, subject: { container: { name: 'trainer' } }, facts: { pid: 7_672 } })
@@ -176,7 +176,7 @@ describe('an Xid', () => {
     for (let n = 0; n < 1_000; n++) scene.feed(line(t + n, 'kernel', xidText(2, 63)))
     const incident = only(scene)
     expect(incident).toMatchObject({ kind: 'xid', count: 1_000, facts: { xid: 63 }, subject: { gpu: { index: 2, uuid: uuid(2) } } })
-    expect(scene.told.length).toBeLessThan(5)
+    expect(scene.reported.length).toBeLessThan(5)
     expect(incident.evidence.log_lines.length).toBeLessThan(100)
   })
 

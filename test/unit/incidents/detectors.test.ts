@@ -47,7 +47,7 @@ const hot = defineDetector({
 })
 
 function createHost(settings?: Parameters<typeof createDetection>[0]['settings'], restored: readonly Incident[] = []) {
-  const told: Incident[] = []
+  const reported: Incident[] = []
   const forecasts: Forecast[] = []
   const failures: string[] = []
   const detection = createDetection({
@@ -72,7 +72,7 @@ function createHost(settings?: Parameters<typeof createDetection>[0]['settings']
       text === oomText() ? [{ kind: 'cuda_oom', severity: 'critical', title: 'out of memory', verdict: '', facts: {}, remedies: [], evidence: [] }] : [],
     detection,
     hostname: 'test',
-    onChange: (incident) => void told.push(incident),
+    onChange: (incident) => void reported.push(incident),
   })
   diagnosis.restore(restored)
   const at = (second: number, ...degrees: readonly (number | undefined)[]): void => {
@@ -82,7 +82,7 @@ function createHost(settings?: Parameters<typeof createDetection>[0]['settings']
     const events: Event[] = [scrape(T + second * 1_000, 'gpu', readings), scrape(T + second * 1_000, 'host', [])]
     for (const event of events) diagnosis.ingest(event)
   }
-  return { diagnosis, told, forecasts, failures, at, firing: () => diagnosis.firing() }
+  return { diagnosis, reported, forecasts, failures, at, firing: () => diagnosis.firing() }
 }
 
 describe('an incident of a detector', () => {
@@ -98,14 +98,14 @@ describe('an incident of a detector', () => {
     host.at(3_600, 80, 60)
     host.at(3_601, 80, 60)
     expect(host.firing()).toEqual([])
-    expect(host.told.at(-1)).toMatchObject({ id: incident?.id, status: 'resolved', resolution: 'it has cooled', resolved_at: T + 3_600_000 })
+    expect(host.reported.at(-1)).toMatchObject({ id: incident?.id, status: 'resolved', resolution: 'it has cooled', resolved_at: T + 3_600_000 })
   })
 
   test('that is soon over still takes in the readings of half a minute after its beginning, and is told once more with these', () => {
     const host = createHost()
     for (let second = 0; second < 5; second++) host.at(second, 95)
     for (let second = 5; second < 60; second++) host.at(second, 80)
-    const over = host.told.filter(({ status }) => status === 'resolved')
+    const over = host.reported.filter(({ status }) => status === 'resolved')
     const after = over.map(({ evidence, started_at: startedAt }) =>
       Math.max(...evidence.series.flatMap(({ metric, t }) => (metric === METRIC ? t : [])).map((t) => (t - startedAt) / 1_000)),
     )
@@ -120,18 +120,18 @@ describe('an incident of a detector', () => {
       const readings = uuids.map((each) => reading('gpu_temperature_celsius', { gpu: '0', uuid: each }, second < 5 ? 95 : 80))
       host.diagnosis.ingest(scrape(T + second * 1_000, 'gpu', readings))
     }
-    expect(host.told.filter(({ status }) => status === 'resolved')).toHaveLength(120 + 100)
+    expect(host.reported.filter(({ status }) => status === 'resolved')).toHaveLength(120 + 100)
   })
 
   test('is told when it begins and when its severity changes, and otherwise once a minute with its newest figures', () => {
     const host = createHost()
     for (let second = 0; second <= 20; second++) host.at(second, 95)
-    const before = host.told.length
+    const before = host.reported.length
     for (let second = 21; second <= 30; second++) host.at(second, 96)
-    expect(host.told.length).toBe(before)
+    expect(host.reported.length).toBe(before)
     host.at(31, 105)
     host.at(32, 105)
-    expect(host.told.at(-1)).toMatchObject({ severity: 'critical', verdict: '105 °C' })
+    expect(host.reported.at(-1)).toMatchObject({ severity: 'critical', verdict: '105 °C' })
   })
 
   test('is one for each subject, and neither takes part in a crash nor swallows one', () => {
@@ -158,7 +158,7 @@ describe('an incident of a detector', () => {
     cooled.at(10, 50)
     cooled.at(11, 50)
     expect(cooled.firing()).toEqual([])
-    expect(cooled.told.at(-1)).toMatchObject({ status: 'resolved' })
+    expect(cooled.reported.at(-1)).toMatchObject({ status: 'resolved' })
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { AllocatorOom, LogLine } from '../../../agent/model/event.ts'
 import { box, createScene, happened, line, oomText, only, T, uuid, type Box } from './scene.ts'
 
-const told = (t: number, { name, id }: Box, pid: number, text: string): LogLine => ({
+const reported = (t: number, { name, id }: Box, pid: number, text: string): LogLine => ({
   type: 'log',
   t,
   stream: 'container',
@@ -31,7 +31,7 @@ describe.each([
     const t = scene.pass(T, 5, [trainer])
     const events = [
       { at: -10, event: oom(t - 10, 4_000, 'trainer') },
-      { at: byProbe, event: told(t + byProbe, trainer, 4_000, `OutOfMemoryError: ${oomText()}`) },
+      { at: byProbe, event: reported(t + byProbe, trainer, 4_000, `OutOfMemoryError: ${oomText()}`) },
       { at: byLog, event: line(t + byLog, trainer, `torch.OutOfMemoryError: ${oomText()}`) },
       { at: 200, event: happened(t + 200, 'die', trainer, 1) },
     ]
@@ -49,7 +49,7 @@ test('where no log is read, the exception alone makes the incident of what the p
   const t = scene.pass(T, 5, [trainer])
   scene.feed(oom(t, 4_000, 'trainer'))
   expect(scene.diagnosis.figures().firing).toEqual([])
-  scene.feed(told(t + 50, trainer, 4_000, `OutOfMemoryError: ${oomText()}`))
+  scene.feed(reported(t + 50, trainer, 4_000, `OutOfMemoryError: ${oomText()}`))
   expect(only(scene)).toMatchObject({ kind: 'cuda_oom', count: 1, status: 'firing' })
 })
 
@@ -67,7 +67,7 @@ test('two crashes count twice, by whichever way', () => {
   let t = T
   for (let round = 0; round < 2; round++) {
     t = scene.pass(t, 30, [trainer])
-    scene.feed(told(t, trainer, 4_000, `OutOfMemoryError: ${oomText()}`), line(t + 20, trainer, oomText()), happened(t + 90, 'die', trainer, 1))
+    scene.feed(reported(t, trainer, 4_000, `OutOfMemoryError: ${oomText()}`), line(t + 20, trainer, oomText()), happened(t + 90, 'die', trainer, 1))
   }
   expect(only(scene).count).toBe(2)
 })

@@ -12,18 +12,18 @@ function host(restored: readonly Incident[] = []) {
   scene.diagnosis.restore(restored)
   return {
     firing: () => scene.diagnosis.firing(),
-    pass(from: number, seconds: number, told: ErrorCounts, stepS = 1): void {
+    pass(from: number, seconds: number, reported: ErrorCounts, stepS = 1): void {
       const place = { gpu: '0', uuid: uuid(0) }
       for (let second = from; second < from + seconds; second += stepS) {
         const t = T + second * 1_000
         const readings =
-          told === undefined
+          reported === undefined
             ? []
             : [
-                reading('gpu_ecc_errors_total', { ...place, type: 'uncorrected', scope: 'volatile' }, told.errors),
-                reading('gpu_row_remap_pending', place, told.pending),
+                reading('gpu_ecc_errors_total', { ...place, type: 'uncorrected', scope: 'volatile' }, reported.errors),
+                reading('gpu_row_remap_pending', place, reported.pending),
               ]
-        scene.feed({ ...scrape(t, 'gpu', readings), group: 'slow' }, ...secondOf(t, [], told === undefined ? [0] : []))
+        scene.feed({ ...scrape(t, 'gpu', readings), group: 'slow' }, ...secondOf(t, [], reported === undefined ? [0] : []))
       }
     },
   }

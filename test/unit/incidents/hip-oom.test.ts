@@ -42,7 +42,7 @@ test('a neighbour on the AMD card is the cause, and a free NVIDIA GPU is no way 
   const file = join(mkdtempSync(join(tmpdir(), 'hip-')), 'recording.jsonl')
   writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'))
   const main = join(import.meta.dirname, '../../../agent/main.ts')
-  const told = JSON.parse(execFileSync(process.execPath, [main, 'replay', file, '--json'], { encoding: 'utf8' }))
+  const reported = JSON.parse(execFileSync(process.execPath, [main, 'replay', file, '--json'], { encoding: 'utf8' }))
   const { incidents } = z
     .object({
       incidents: z.array(
@@ -54,7 +54,7 @@ test('a neighbour on the AMD card is the cause, and a free NVIDIA GPU is no way 
         }),
       ),
     })
-    .parse(told)
+    .parse(reported)
   const [oom] = incidents.filter(({ kind }) => kind === 'cuda_oom')
   expect(oom?.subject.gpu?.uuid).toBe(AMD.uuid)
   expect(oom?.facts.causes?.[0]).toBe('other_process')

@@ -92,7 +92,7 @@ describe('the books', () => {
       if (n % 2 === 0) scene.feed(...secondOf(T + n * 500, []))
     }
     expect(scene.diagnosis.firing().length).toBeLessThanOrEqual(501)
-    expect(scene.told.every(({ evidence }) => evidence.log_lines.length < 100)).toBe(true)
+    expect(scene.reported.every(({ evidence }) => evidence.log_lines.length < 100)).toBe(true)
   })
 
   test('of what fired go on after a restart of the agent', () => {
@@ -110,13 +110,13 @@ describe('the books', () => {
   })
 
   test('give the same for the same events', () => {
-    const told = [1, 2].map(() => {
+    const reported = [1, 2].map(() => {
       const { scene, t } = begin()
       scene.feed(line(t + 5, 'kernel', xidText(1, 31, 77)), happened(t + 9, 'die', trainer, 1))
       scene.pass(t, 40, [trainer])
       return JSON.stringify(scene.incidents())
     })
-    expect(told[0]).toBe(told[1])
-    expect(told[0]).toContain('"id":"')
+    expect(reported[0]).toBe(reported[1])
+    expect(reported[0]).toContain('"id":"')
   })
 })

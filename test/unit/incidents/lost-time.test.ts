@@ -133,15 +133,17 @@ describe('GPU time lost', () => {
 
 /** Labels of what the source of incidents tells of lost time. */
 function lostReadings({ diagnosis }: Scene): readonly unknown[] {
-  const told: Scrape[] = []
+  const reported: Scrape[] = []
   const source: Source = createIncidentsSource(diagnosis.figures)
   void source.start({
-    emit: (event) => void (event.type === 'scrape' && told.push(event)),
+    emit: (event) => void (event.type === 'scrape' && reported.push(event)),
     every: (_, run) => {
       void run(T)
       return () => {}
     },
     log: { error() {}, warn() {}, info() {} },
   })
-  return told.flatMap(({ readings }) => readings).flatMap(({ series }) => (series.metric.name === 'warpwatch_gpu_seconds_lost_total' ? [series.labels] : []))
+  return reported
+    .flatMap(({ readings }) => readings)
+    .flatMap(({ series }) => (series.metric.name === 'warpwatch_gpu_seconds_lost_total' ? [series.labels] : []))
 }

@@ -31,10 +31,10 @@ describe('an OOM as it is told', () => {
     expect(alone.title).toBe('trainer ran out of memory on GPU 3: it needs more than 24.0 GiB')
     expect(alone.verdict).toMatch(/^PyTorch asked for 4 GiB on GPU 3\b.* and 2 GiB was free\./)
     fails(scene.pass(t, 90, [third]), 3)
-    const told = only(scene)
-    expect(told.count).toBe(2)
-    expect(told.title).toBe(alone.title)
-    expect(told.verdict).toMatch(/^PyTorch asked for 3 GiB on GPU 3\b.* and 2 GiB was free\./)
+    const reported = only(scene)
+    expect(reported.count).toBe(2)
+    expect(reported.title).toBe(alone.title)
+    expect(reported.verdict).toMatch(/^PyTorch asked for 3 GiB on GPU 3\b.* and 2 GiB was free\./)
   })
 
   test('that nothing but the probe and the end of its container tell names the host’s GPU', () => {

@@ -14,18 +14,18 @@ const crowd = (t: number, from: number, count: number): Event =>
 const card = (t: number): Event => scrape(t, 'gpu', [reading('gpu_memory_used_bytes', { gpu: '1', uuid: uuid(1) }, 5)])
 
 function full() {
-  const told: number[] = []
+  const reported: number[] = []
   // A thousand places are kept for GPUs and the host.
-  return { rings: createRecentSeries({ maxSeries: 1_000 + ROOM, onFull: (max) => told.push(max) }), told }
+  return { rings: createRecentSeries({ maxSeries: 1_000 + ROOM, onFull: (max) => reported.push(max) }), reported }
 }
 
 test('a GPU that comes after a crowd of processes is kept, and that processes are left out is told once', () => {
-  const { rings, told } = full()
+  const { rings, reported } = full()
   rings.ingest(crowd(T, 0, ROOM))
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   rings.ingest(crowd(T, ROOM, 50))
   rings.ingest(crowd(T + 1_000, ROOM + 50, 50))
-  expect(told).toEqual([ROOM])
+  expect(reported).toEqual([ROOM])
   rings.ingest(card(T + 1_000))
   expect(rings.size()).toBe(ROOM + 1)
   expect(rings.cut(({ metric }) => metric === 'warpwatch_gpu_memory_used_bytes', T, T + 2_000)).toEqual([
@@ -34,10 +34,10 @@ test('a GPU that comes after a crowd of processes is kept, and that processes ar
 })
 
 test('it is told again only after the crowd has gone', () => {
-  const { rings, told } = full()
+  const { rings, reported } = full()
   rings.ingest(crowd(T, 0, ROOM + 1))
   rings.ingest(card(T + 400_000))
   expect(rings.size()).toBe(1)
   rings.ingest(crowd(T + 401_000, 0, ROOM + 1))
-  expect(told).toEqual([ROOM, ROOM])
+  expect(reported).toEqual([ROOM, ROOM])
 })

@@ -107,7 +107,7 @@ export const killLines = (id: string, pid: number): readonly string[] => [
 export type Scene = {
   readonly diagnosis: Diagnosis
   /** All that was reported, in order. */
-  readonly told: Incident[]
+  readonly reported: Incident[]
   readonly feed: (...events: readonly Event[]) => void
   /** Seconds of the host pass, from one after `from`; returns the last. */
   readonly pass: (from: number, seconds: number, boxes: readonly Box[], absentGpus?: readonly number[]) => number
@@ -115,18 +115,18 @@ export type Scene = {
   readonly incidents: () => readonly Incident[]
 }
 export function createScene(options: Partial<HeardDiagnosisOptions> = {}): Scene {
-  const told: Incident[] = []
+  const reported: Incident[] = []
   const diagnosis = createHeardDiagnosis({
     judge: createLogJudge(logScanner()).judge,
     judgeRunEnd: (lines, known, know) => explainRunEnd(logScanner(), lines, known, know),
     hostname: 'gpu-01',
-    onChange: (incident) => told.push(incident),
+    onChange: (incident) => reported.push(incident),
     ...options,
   })
   const feed = (...events: readonly Event[]): void => events.forEach(diagnosis.ingest)
   return {
     diagnosis,
-    told,
+    reported,
     feed,
     pass(from, seconds, boxes, absentGpus) {
       for (let n = 1; n <= seconds; n++) feed(...secondOf(from + n * 1_000, boxes, absentGpus))
@@ -134,7 +134,7 @@ export function createScene(options: Partial<HeardDiagnosisOptions> = {}): Scene
     },
     incidents() {
       diagnosis.flush()
-      return [...new Map(told.map((incident) => [incident.id, incident])).values()].sort((a, b) => a.started_at - b.started_at)
+      return [...new Map(reported.map((incident) => [incident.id, incident])).values()].sort((a, b) => a.started_at - b.started_at)
     },
   }
 }

@@ -64,8 +64,8 @@ describe('set healthy', () => {
     const [before] = host.firing()
     host.repaired(before?.id, { by: 'kim', note: 'board tested' })
     expect(host.firing()).toEqual([])
-    const [told] = host.scene.incidents()
-    expect(told).toMatchObject({ status: 'resolved', resolution: 'set healthy by kim: board tested', resolved_at: host.now() + 1 })
+    const [reported] = host.scene.incidents()
+    expect(reported).toMatchObject({ status: 'resolved', resolution: 'set healthy by kim: board tested', resolved_at: host.now() + 1 })
     host.show(ecc(3))
     host.show('unknown')
     host.show(ecc(3))
@@ -182,8 +182,8 @@ describe('set healthy', () => {
     expect(host.firing()).toHaveLength(1)
     const id = host.firing()[0]?.id
     host.repaired(id)
-    const told = host.scene.told.length
+    const reported = host.scene.reported.length
     host.repaired(id)
-    expect(host.scene.told).toHaveLength(told)
+    expect(host.scene.reported).toHaveLength(reported)
   })
 })

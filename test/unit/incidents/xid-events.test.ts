@@ -9,7 +9,7 @@ import { createHeardDiagnosis } from '../../setup/heard-diagnosis.ts'
 import { createScene, line, only, reading, scrape, secondOf, T, uuid, xidText } from './scene.ts'
 
 /** What the GPU source says of Xids: a group of its own, empty until the first. */
-const told = (t: number, ...counts: readonly (readonly [gpu: number, xid: number, count: number])[]): Scrape => ({
+const reported = (t: number, ...counts: readonly (readonly [gpu: number, xid: number, count: number])[]): Scrape => ({
   ...scrape(
     t,
     'gpu',
@@ -19,7 +19,7 @@ const told = (t: number, ...counts: readonly (readonly [gpu: number, xid: number
 })
 const start = () => {
   const scene = createScene()
-  scene.feed(told(T))
+  scene.feed(reported(T))
   scene.pass(T, 3, [])
   return scene
 }
@@ -27,7 +27,7 @@ const start = () => {
 describe('an Xid', () => {
   test('of an event alone is an incident with the words of the catalogue', () => {
     const scene = start()
-    scene.feed(told(T + 4_000, [2, 48, 1]))
+    scene.feed(reported(T + 4_000, [2, 48, 1]))
     const incident = only(scene)
     expect(incident).toMatchObject({
       kind: 'xid',
@@ -44,19 +44,19 @@ describe('an Xid', () => {
 
   test.each(['the event first', 'the line first'])('of an event and of a line is one, counted by whoever heard more: %s', (order) => {
     const scene = start()
-    const event = told(T + 4_000, [2, 79, 2])
+    const event = reported(T + 4_000, [2, 79, 2])
     const lines = [4_000, 4_100, 4_200].map((ms) => line(T + ms, 'kernel', xidText(2, 79, 1234)))
     scene.feed(...(order === 'the event first' ? [event, ...lines] : [...lines, event]))
     const incident = only(scene)
     expect(incident).toMatchObject({ kind: 'xid', count: 3, facts: { xid: 79, pid: 1234, process: 'python' }, consequences: [] })
     expect(incident.evidence.log_lines.some(({ stream, matched }) => stream === 'kernel' && matched === true)).toBe(true)
-    scene.feed(told(T + 5_000, [2, 79, 7]))
+    scene.feed(reported(T + 5_000, [2, 79, 7]))
     expect(only(scene).count).toBe(7)
   })
 
   test('of another number of the same GPU joins it, one of another GPU does not', () => {
     const scene = start()
-    scene.feed(told(T + 4_000, [2, 79, 1]), told(T + 5_000, [2, 79, 1], [2, 45, 8]), told(T + 6_000, [2, 79, 1], [2, 45, 8], [5, 13, 1]))
+    scene.feed(reported(T + 4_000, [2, 79, 1]), reported(T + 5_000, [2, 79, 1], [2, 45, 8]), reported(T + 6_000, [2, 79, 1], [2, 45, 8], [5, 13, 1]))
     expect(scene.incidents().map(({ facts, count, consequences }) => [facts.xid, count, consequences.length])).toEqual([
       [79, 1, 1],
       [13, 1, 0],
@@ -66,7 +66,7 @@ describe('an Xid', () => {
   test('repeated by the source without a rise is not counted again, and quiet resolves it', () => {
     const scene = start()
     for (let second = 4; second < 3_700; second += 10) {
-      scene.feed(told(T + second * 1_000, [2, 13, 1]))
+      scene.feed(reported(T + second * 1_000, [2, 13, 1]))
       scene.pass(T + second * 1_000, 10, [])
     }
     expect(only(scene)).toMatchObject({ status: 'resolved', count: 1 })
@@ -76,15 +76,15 @@ describe('an Xid', () => {
 describe('the counter of Xids', () => {
   test('what a recording begins with is history; a later series is new as a whole; one that fell started over', () => {
     const count = createXidCounter()
-    expect(count(told(T, [0, 79, 5]))).toEqual([])
-    expect(count(told(T + 1_000, [0, 79, 5]))).toEqual([])
-    expect(count(told(T + 2_000, [0, 79, 6], [1, 13, 3]))).toEqual([
+    expect(count(reported(T, [0, 79, 5]))).toEqual([])
+    expect(count(reported(T + 1_000, [0, 79, 5]))).toEqual([])
+    expect(count(reported(T + 2_000, [0, 79, 6], [1, 13, 3]))).toEqual([
       { uuid: uuid(0), xid: 79, times: 1 },
       { uuid: uuid(1), xid: 13, times: 3 },
     ])
-    expect(count(told(T + 3_000, [0, 79, 2], [1, 13, 3]))).toEqual([{ uuid: uuid(0), xid: 79, times: 2 }])
-    expect(count(told(T + 4_000))).toEqual([])
-    expect(count(told(T + 5_000, [0, 79, 2]))).toEqual([])
+    expect(count(reported(T + 3_000, [0, 79, 2], [1, 13, 3]))).toEqual([{ uuid: uuid(0), xid: 79, times: 2 }])
+    expect(count(reported(T + 4_000))).toEqual([])
+    expect(count(reported(T + 5_000, [0, 79, 2]))).toEqual([])
   })
 })
 
@@ -94,7 +94,7 @@ describe('the recovery that the driver asks for', () => {
     const all: Incident[] = []
     const scene = createScene({ detection: createDetection({ definitions: [recoveryAction] }), onChange: (incident) => all.push(incident) })
     scene.diagnosis.restore(restored)
-    scene.feed(told(T))
+    scene.feed(reported(T))
     const pass = (from: number, seconds: number, action: number | undefined) => {
       for (let second = from; second < from + seconds; second++) {
         const readings = action === undefined ? [] : [reading('gpu_recovery_action', { gpu: '2', uuid: uuid(2) }, action)]
@@ -123,7 +123,7 @@ describe('the recovery that the driver asks for', () => {
   test('is a part of the crash that asked for it', () => {
     const { scene, pass, firing } = host()
     pass(1, 3, 0)
-    scene.feed(told(T + 4_000, [2, 79, 1]))
+    scene.feed(reported(T + 4_000, [2, 79, 1]))
     pass(5, 7_200, 2)
     expect(firing()).toMatchObject([{ facts: { xid: 79 }, consequences: [{ facts: { xid: 154, recovery_action: 'Node Reboot' } }] }])
     pass(7_300, 2, 0)

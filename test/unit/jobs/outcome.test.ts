@@ -38,7 +38,7 @@ const CASES: readonly (readonly [string, Omit<EndFacts, 't'>, Outcome])[] = [
   ['124', { exitCode: 124 }, 'time_limit'],
   ['a time limit in the log', { exitCode: 143, kinds: ['time_limit'] }, 'time_limit'],
   ['its GPU was lost', { exitCode: 134, kinds: ['gpu_lost', 'nccl_error'] }, 'lost_gpu'],
-  ['a scheduler says it', { told: { outcome: 'preempted', by: 'Slurm', words: 'PREEMPTED' }, exitCode: 0 }, 'preempted'],
+  ['a scheduler says it', { reported: { outcome: 'preempted', by: 'Slurm', words: 'PREEMPTED' }, exitCode: 0 }, 'preempted'],
   ['a signal without a code', { signal: 'SIGSEGV' }, 'failed'],
   ['nothing known', {}, 'unknown'],
   ['no code, but an error', { kinds: ['illegal_memory_access'] }, 'failed'],

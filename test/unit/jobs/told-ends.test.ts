@@ -4,7 +4,7 @@ import { createEndings } from '../../../agent/sources/processes/endings.ts'
 import { parseSlurmJob } from '../../../agent/sources/processes/slurm.ts'
 import { parseUnit } from '../../../agent/sources/processes/systemd.ts'
 import type { RunResult } from '../../../agent/sources/nvidia-smi/run.ts'
-import type { Ask } from '../../../agent/sources/processes/told-end.ts'
+import type { Ask } from '../../../agent/sources/processes/reported-end.ts'
 
 const job = (state: string, reason: string, code: string): string =>
   `JobId=7 JobName=a UserId=ada(1000) JobState=${state} Reason=${reason} Dependency=(null) ExitCode=${code} RunTime=00:00:04`
@@ -60,7 +60,7 @@ test('an end is told when its scheduler says how, and at once where nobody can b
   await settle()
   expect(endings.settled([slurm], 1_000)).toEqual([])
   await settle()
-  expect(endings.settled([slurm], 2_000)).toEqual([{ root: slurm, told: { by: 'Slurm', words: 'FAILED, NonZeroExitCode', exit_code: 1 } }])
+  expect(endings.settled([slurm], 2_000)).toEqual([{ root: slurm, reported: { by: 'Slurm', words: 'FAILED, NonZeroExitCode', exit_code: 1 } }])
   expect(createEndings(undefined).settled([slurm], 0)).toEqual([{ root: slurm }])
 })
 
@@ -85,7 +85,7 @@ test('who does not answer in time is asked again, for a minute', async () => {
     expect(endings.settled([slurm], t)).toEqual([])
     await settle()
   }
-  expect(endings.settled([slurm], 4_000)).toEqual([{ root: slurm, told: { by: 'Slurm', words: 'TIMEOUT, TimeLimit', outcome: 'time_limit' } }])
+  expect(endings.settled([slurm], 4_000)).toEqual([{ root: slurm, reported: { by: 'Slurm', words: 'TIMEOUT, TimeLimit', outcome: 'time_limit' } }])
 
   const never = createEndings(async () => busy)
   for (let t = 0; t < 60_000; t += 1_000) {

@@ -37,12 +37,12 @@ describe('processes on the host', () => {
   })
 
   test('is listed with its GPU or not at all: a series without one would stay in Prometheus beside the right one', () => {
-    const told = () => tracker().figures().running
+    const reported = () => tracker().figures().running
     second(T, 1, 100, [[{ pid: '70' }, GIB]])
     seen(T, { unit: 'trainer.service' })
-    expect([named('trainer.service').length, told()]).toEqual([1, []])
+    expect([named('trainer.service').length, reported()]).toEqual([1, []])
     second(T + 1_000, 1, 100, [[{ pid: '70' }, GIB]])
-    expect(told()).toMatchObject([{ job: 'trainer.service', gpus: [{ gpu: '0' }] }])
+    expect(reported()).toMatchObject([{ job: 'trainer.service', gpus: [{ gpu: '0' }] }])
   })
 
   test('a kernel line that tells of its signal explains the end, also when it is read later', () => {
@@ -97,17 +97,17 @@ describe('processes on the host', () => {
   })
 
   test('what exec read in its output is why it ended', () => {
-    const told = (id: string, more: object) => {
+    const reported = (id: string, more: object) => {
       tracker().ingest({ type: 'exec', t: T, action: 'start', id, pid: 50, start_ticks: 7, name: id, command: 'python3 train.py' })
       tracker().ingest({ type: 'exec', t: T + 1_000, action: 'end', id, pid: 50, command: 'python3 train.py', exit_code: 1, ...more })
       return rows().find(({ job }) => job === id)
     }
-    expect(told('e1', { cause_kind: 'python_exception', cause_title: 'KeyError at train.py:4' })).toMatchObject({
+    expect(reported('e1', { cause_kind: 'python_exception', cause_title: 'KeyError at train.py:4' })).toMatchObject({
       outcome: 'failed',
       reason: 'KeyError at train.py:4 (exit code 1)',
     })
-    expect(told('e2', { cause_kind: 'cuda_oom', cause_title: 'Out of GPU memory' })?.outcome).toBe('out_of_memory')
-    expect(told('e3', { cause_kind: 'made_up', cause_title: 'Anything' })?.reason).toBe('Failed with exit code 1')
+    expect(reported('e2', { cause_kind: 'cuda_oom', cause_title: 'Out of GPU memory' })?.outcome).toBe('out_of_memory')
+    expect(reported('e3', { cause_kind: 'made_up', cause_title: 'Anything' })?.reason).toBe('Failed with exit code 1')
   })
 
   test('a wrapper that was killed says nothing: its run ends all the same', () => {

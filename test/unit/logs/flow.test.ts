@@ -24,10 +24,16 @@ const batchOf = (lines: readonly string[]): LineBatch => {
   return batch
 }
 function make() {
-  const told: LogLine[] = []
+  const reported: LogLine[] = []
   const counters = createLogCounters('file')
-  const flow = createLogFlow({ stream: 'file', origin: () => ({ path: '/x' }), interesting, emit: (line) => void told.push(line), counters })
-  return { told, counters, flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => told.map(({ text }) => text) }
+  const flow = createLogFlow({ stream: 'file', origin: () => ({ path: '/x' }), interesting, emit: (line) => void reported.push(line), counters })
+  return {
+    reported,
+    counters,
+    flow,
+    take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }),
+    texts: () => reported.map(({ text }) => text),
+  }
 }
 const numbered = (count: number, word = 'step'): readonly string[] => Array.from({ length: count }, (_, at) => `${word} ${at}`)
 
@@ -35,10 +41,10 @@ afterEach(() => vi.useRealTimers())
 
 describe('flow', () => {
   test('nothing is told of lines that do not matter', () => {
-    const { take, flow, told, counters } = make()
+    const { take, flow, reported, counters } = make()
     take(numbered(1_000))
     flow.end()
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     expect(counters.lines()).toBe(1_000)
   })
 
@@ -53,7 +59,7 @@ describe('flow', () => {
   })
 
   test('colours go, a progress bar becomes lines, bytes that are no text do no harm', () => {
-    const { flow, texts, told } = make()
+    const { flow, texts, reported } = make()
     const batch = createBatch()
     batch.bytes = Buffer.concat([Buffer.from('\u001b[31m10%\r20%\rFAULT\u001b[0m '), Buffer.from([0xff, 0xfe, 0x00])])
     batch.to = batch.bytes.length
@@ -61,31 +67,31 @@ describe('flow', () => {
     flow.take(batch, { timeOf: () => 1 })
     flow.end()
     expect(texts()[0]).toMatch(/^10%\n20%\nFAULT /)
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   test('a log of nothing but faults is cut off and counted', () => {
     // All in one moment, however long it takes here.
     vi.useFakeTimers({ toFake: ['performance'] })
-    const { take, flow, told, counters } = make()
+    const { take, flow, reported, counters } = make()
     for (let round = 0; round < 100; round++) take(numbered(1_000, 'FAULT'))
     flow.end()
-    expect(told.length).toBeLessThan(8_000)
-    expect(told.length).toBeGreaterThanOrEqual(4_000)
-    expect(counters.skipped('rate_limited') + told.length).toBe(100_000)
+    expect(reported.length).toBeLessThan(8_000)
+    expect(reported.length).toBeGreaterThanOrEqual(4_000)
+    expect(counters.skipped('rate_limited') + reported.length).toBe(100_000)
   })
 
   test('a cursor waits for what is still open, and no longer than that', async () => {
-    const { take, flow, told } = make()
+    const { take, flow, reported } = make()
     let committed = ''
     take(['ordinary'])
     flow.settle(() => (committed = 'first'))
     expect(committed).toBe('first')
     take(['FAULT: begins'])
     flow.settle(() => (committed = 'second'))
-    expect([committed, told.map(({ text }) => text)]).toEqual(['first', ['ordinary']])
+    expect([committed, reported.map(({ text }) => text)]).toEqual(['first', ['ordinary']])
     await poll(() => committed === 'second', { what: 'the end of the message' })
-    expect(told.map(({ text }) => text)).toEqual(['ordinary', 'FAULT: begins'])
+    expect(reported.map(({ text }) => text)).toEqual(['ordinary', 'FAULT: begins'])
   })
 })
 
@@ -136,15 +142,15 @@ describe('marks of progress', () => {
   const saved = (bytes: Uint8Array, start: number, end: number): boolean | 'mark' =>
     interesting(bytes, start, end) || (Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes('Saved') ? 'mark' : false)
   const marking = () => {
-    const told: LogLine[] = []
+    const reported: LogLine[] = []
     const flow = createLogFlow({
       stream: 'file',
       origin: () => ({ path: '/x' }),
       interesting: saved,
-      emit: (line) => void told.push(line),
+      emit: (line) => void reported.push(line),
       counters: createLogCounters('file'),
     })
-    return { flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => told.map(({ text }) => text) }
+    return { flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => reported.map(({ text }) => text) }
   }
 
   test('are told alone, without the lines around them, and not each of a burst', () => {

@@ -6,14 +6,14 @@ import { isBounded } from '../../setup/bounded.ts'
 
 type Line = { readonly text: string; readonly t?: number; readonly part?: number; readonly now?: number }
 function join(lines: readonly Line[]): readonly string[] {
-  const told: string[] = []
-  const joiner = createJoiner<undefined>({ emit: ({ text }) => void told.push(text), prefer: () => undefined })
+  const reported: string[] = []
+  const joiner = createJoiner<undefined>({ emit: ({ text }) => void reported.push(text), prefer: () => undefined })
   for (const { text, t = 0, part = 0, now = 0 } of lines) {
     joiner.advance(now)
     joiner.push({ t, text, part, mark: undefined }, now)
   }
   joiner.flush()
-  return told
+  return reported
 }
 const of = (text: string): readonly Line[] => text.split('\n').map((line) => ({ text: line }))
 
@@ -67,16 +67,16 @@ describe('joiner', () => {
   })
 
   test('silence completes a message; one that goes on is told after a quarter of a second', () => {
-    const told: string[] = []
-    const joiner = createJoiner<undefined>({ emit: ({ text }) => void told.push(text), prefer: () => undefined })
+    const reported: string[] = []
+    const joiner = createJoiner<undefined>({ emit: ({ text }) => void reported.push(text), prefer: () => undefined })
     joiner.push({ t: 0, text: 'Error: a', part: 0, mark: undefined }, 0)
     expect(joiner.advance(99)).toBe(100)
     joiner.push({ t: 0, text: '  b', part: 0, mark: undefined }, 99)
     joiner.push({ t: 0, text: '  c', part: 0, mark: undefined }, 190)
     expect(joiner.advance(240)).toBe(250)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     expect(joiner.advance(250)).toBeUndefined()
-    expect(told).toEqual(['Error: a\n  b\n  c'])
+    expect(reported).toEqual(['Error: a\n  b\n  c'])
   })
 
   test('no line is lost, doubled or out of its order, and no text is beyond the bounds', () => {
@@ -96,8 +96,8 @@ describe('joiner', () => {
     const line = fc.record({ text, part: fc.constantFrom(1, 2), step: fc.nat(60) })
     fc.assert(
       fc.property(fc.array(line, { maxLength: 300 }), (lines) => {
-        const told: { text: string; mark: number }[] = []
-        const joiner = createJoiner<number>({ emit: (joined) => void told.push(joined), prefer: (before) => before })
+        const reported: { text: string; mark: number }[] = []
+        const joiner = createJoiner<number>({ emit: (joined) => void reported.push(joined), prefer: (before) => before })
         let now = 0
         for (const { text, part, step } of lines) {
           now += step
@@ -107,11 +107,11 @@ describe('joiner', () => {
         joiner.flush()
         const filled = (texts: readonly string[]): readonly string[] => texts.filter((each) => each.trim() !== '').sort()
         for (const part of [1, 2]) {
-          const said = told.filter(({ mark }) => mark === part)
+          const said = reported.filter(({ mark }) => mark === part)
           // Several prefixes may be open at once; within each the order holds, over all the set does.
           expect(filled(said.flatMap((joined) => joined.text.split('\n')))).toEqual(filled(lines.filter((each) => each.part === part).map((each) => each.text)))
         }
-        for (const joined of told) {
+        for (const joined of reported) {
           expect(joined.text.split('\n').length).toBeLessThanOrEqual(200)
           expect(Buffer.byteLength(joined.text)).toBeLessThanOrEqual(64 * 1024)
         }

@@ -81,7 +81,7 @@ describe.skipIf(fakeLibrary() === undefined)('usage of processes (needs a C comp
     }
     let at = 1
     const sample = (pid: number): void => void (samples = [...samples.slice(-20), { timeUs: ++at * 1_000_000, pid, sm: 40 }])
-    const told = (looks: number, of: (turn: number) => number): number =>
+    const reported = (looks: number, of: (turn: number) => number): number =>
       Array.from({ length: looks }, (_, turn) => {
         sample(of(turn))
         show(own)
@@ -89,9 +89,9 @@ describe.skipIf(fakeLibrary() === undefined)('usage of processes (needs a C comp
       }).filter((length) => length > 0).length
     look()
     for (let turn = 0; turn < 60; turn++) look()
-    expect(told(8, () => own)).toBe(2)
+    expect(reported(8, () => own)).toBe(2)
     // One that no list named: from the first answer that names it on, each time.
-    expect(told(12, (turn) => (turn % 2 === 0 ? own : other))).toBeGreaterThanOrEqual(9)
+    expect(reported(12, (turn) => (turn % 2 === 0 ? own : other))).toBeGreaterThanOrEqual(9)
     for (let turn = 0; turn < 60; turn++) look()
     // Two that are listed: at once.
     sample(other)

@@ -123,14 +123,14 @@ export function sentSeries(sent: SentMetrics): ReadonlyMap<string, number> {
     readonly shared: Readonly<Record<string, unknown>>
   }[] = [...own, ...measured]
   for (const { name, points, shared } of all)
-    for (const { attributes: told, value } of points) {
-      const attributes: Readonly<Record<string, unknown>> = { ...shared, ...told }
+    for (const { attributes: reported, value } of points) {
+      const attributes: Readonly<Record<string, unknown>> = { ...shared, ...reported }
       const known = OURS.find(([wanted, only]) => wanted === name && Object.entries(only).every(([key, is]) => attributes[key] === is))
       const [, only = {}, metric = OWN.get(name.replaceAll('.', '_')) ?? `unknown ${name}`, instead = {}] = known ?? []
       const rest = Object.fromEntries(Object.entries(attributes).filter(([key]) => !(key in only)))
       // A resource says what any series of its container does.
       const declared = catalogue.find((one) => one.name === metric)?.labels ?? []
-      const labels = Object.entries(labelsOf(rest, name.startsWith('hw.'), migs)).filter(([label]) => label in told || declared.includes(label))
+      const labels = Object.entries(labelsOf(rest, name.startsWith('hw.'), migs)).filter(([label]) => label in reported || declared.includes(label))
       const key = keyOf(metric, { ...Object.fromEntries(labels), ...instead })
       if (found.has(key)) throw new Error(`${key}: told twice`)
       found.set(key, value)
@@ -145,13 +145,13 @@ const TOTALS: readonly (readonly [total: string, modes: string])[] = [
 ]
 
 export function toldSeries(page: ReadonlyMap<string, ParsedFamily>): ReadonlyMap<string, number> {
-  const told = allSeries(page)
-  for (const key of told.keys())
+  const reported = allSeries(page)
+  for (const key of reported.keys())
     for (const [total, modes] of TOTALS) {
       const [labels] = key.startsWith(`${modes}[`) ? [JSON.parse(key.slice(modes.length))] : []
-      if (Array.isArray(labels)) told.delete(`${total}${JSON.stringify(labels.filter(([label]) => label !== 'mode'))}`)
+      if (Array.isArray(labels)) reported.delete(`${total}${JSON.stringify(labels.filter(([label]) => label !== 'mode'))}`)
     }
-  return told
+  return reported
 }
 
 function allSeries(page: ReadonlyMap<string, ParsedFamily>): Map<string, number> {

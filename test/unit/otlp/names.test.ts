@@ -33,10 +33,10 @@ describe('names of metrics over OTLP', () => {
     const attributes = wanted.flatMap(({ convention }) => [...Object.keys(convention?.attributes ?? {}), ...Object.values(convention?.labels ?? {})])
     expect(attributes.filter((name) => !ATTRIBUTES.has(name))).toEqual([])
     const values = new Set<unknown>(Object.values(conventions))
-    const told = wanted.flatMap(({ convention }) => Object.entries(convention?.attributes ?? {}))
+    const reported = wanted.flatMap(({ convention }) => Object.entries(convention?.attributes ?? {}))
     // Free texts by the conventions.
     const free = new Set(['hw.sensor_location', 'error.type'])
-    expect(told.filter(([attribute, value]) => !free.has(attribute) && !values.has(value))).toEqual([])
+    expect(reported.filter(([attribute, value]) => !free.has(attribute) && !values.has(value))).toEqual([])
   })
 
   test('the attributes that labels become are in the conventions', () => {

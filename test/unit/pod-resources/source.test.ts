@@ -18,7 +18,7 @@ const NAME = 'warpwatch_container_gpu_assigned'
 let running: RunningSource | undefined
 afterEach(() => running?.stop())
 const start = (socketPath: string): RunningSource => (running = runSource(createPodResourcesSource({ socketPath, inventory })))
-const told = (run: RunningSource): readonly string[] =>
+const reported = (run: RunningSource): readonly string[] =>
   run
     .of(NAME)
     .map(({ series: { labels }, value }) => `${labels['namespace']}/${labels['pod']}/${labels['container']} ${labels['gpu']} ${labels['resource']} ${value}`)
@@ -33,7 +33,7 @@ describe('pods and their GPUs', () => {
     ])
     const run = start(kubelet.socketPath)
     await poll(() => run.of(NAME).length > 0, { what: 'the pods' })
-    expect(told(run)).toEqual([
+    expect(reported(run)).toEqual([
       'ml/train-0/trainer 0 nvidia.com/gpu 1',
       'ml/train-0/trainer 1 nvidia.com/gpu 1',
       'web/serve-0/server 2 nvidia.com/gpu.shared 1',
@@ -45,7 +45,7 @@ describe('pods and their GPUs', () => {
     await using kubelet = await startKubelet([{ pod: 'train-0', ids: ['GPU-0', 'MIG-9'] }])
     const run = start(kubelet.socketPath)
     await poll(() => run.of(NAME).length > 0, { what: 'the pods' })
-    expect(told(run)).toEqual(['ml/train-0/trainer 0 nvidia.com/gpu 1'])
+    expect(reported(run)).toEqual(['ml/train-0/trainer 0 nvidia.com/gpu 1'])
     expect(run.gaps()).toMatchObject([{ metric: NAME, labels: { pod: 'train-0' }, detail: expect.stringContaining('MIG-9') }])
   })
 

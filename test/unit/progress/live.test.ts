@@ -53,23 +53,23 @@ const run = z.object({
   ),
 })
 type Run = z.infer<typeof run>
-type Told = { readonly what: 'step' | 'rate' | 'left'; readonly right: boolean; readonly text: string }
+type Reported = { readonly what: 'step' | 'rate' | 'left'; readonly right: boolean; readonly text: string }
 
 const near = (found: number | undefined, wanted: readonly number[], relative: number, absolute: number): boolean =>
   found !== undefined && wanted.some((each) => Math.abs(found - each) <= Math.max(absolute, relative * each))
 
 /** Judged as score-truth.py does: step within 12 or 8 %, rate within 15 %, time left within 20 % or 2 s. */
-function judged({ id, text, chunks = [], truth, cuts }: Run): readonly Told[] {
+function judged({ id, text, chunks = [], truth, cuts }: Run): readonly Reported[] {
   if (truth === null || chunks.length === 0) return []
   const bytes = Buffer.from(text)
   const replay = replayLog(chunks.map(([seconds, end], at): Chunk => [seconds, bytes.subarray(chunks[at - 1]?.[1] ?? 0, end)]))
-  return cuts.flatMap((cut): readonly Told[] => {
+  return cuts.flatMap((cut): readonly Reported[] => {
     const found = replay.at(cut.t)
     const { step, step_rate: rate, eta_seconds: left } = found
     // Nothing was written yet.
     if (step === undefined && rate === undefined && found['loss'] === undefined) return []
-    const out: Told[] = []
-    const say = (what: Told['what'], is: number | undefined, wanted: readonly number[], right: boolean): void =>
+    const out: Reported[] = []
+    const say = (what: Reported['what'], is: number | undefined, wanted: readonly number[], right: boolean): void =>
       void out.push({ what, right, text: `${id} ${cut.t} ${what} ${is} ${wanted.join(' ')}` })
     const { true_step: steps, true_rate: pace, true_eta_seconds: eta, true_epoch_eta_seconds: ofEpoch } = cut
     if (steps !== null && steps > 0) {
@@ -94,9 +94,9 @@ describe.skipIf(!existsSync(RUNS))('real runs replayed with the times at which t
       .trim()
       .split('\n')
       .map((line) => run.parse(JSON.parse(line)))
-    const told = runs.flatMap(judged).filter((each) => each.what === what)
-    const wrong = told.filter(({ right }) => !right).map(({ text }) => text)
-    expect(told.length).toBeGreaterThan(30)
-    expect(wrong.length / told.length <= 1 - share ? [] : wrong).toEqual([])
+    const reported = runs.flatMap(judged).filter((each) => each.what === what)
+    const wrong = reported.filter(({ right }) => !right).map(({ text }) => text)
+    expect(reported.length).toBeGreaterThan(30)
+    expect(wrong.length / reported.length <= 1 - share ? [] : wrong).toEqual([])
   })
 })

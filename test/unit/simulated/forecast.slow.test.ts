@@ -21,9 +21,9 @@ test('oom-forecast: the forecast fires before the OOM, on the GPU of the job, wi
     onChange: (incident) => heard.push({ incident, second }),
   })
   const story = simulate('oom-forecast', 1_150)
-  for (const told of story) {
-    second = told.second
-    told.events.forEach(diagnosis.ingest)
+  for (const reported of story) {
+    second = reported.second
+    reported.events.forEach(diagnosis.ingest)
   }
   expect(failures).toEqual([])
   const [died] = deaths(story)

@@ -93,9 +93,9 @@ test('looked at again each minute, and over once the job is restarted', () => {
 })
 
 test('meanwhile three GPUs are busy at little power, the fourth idles, and no step is logged', () => {
-  const told = story.find(({ second }) => second === 200)
-  if (told === undefined) throw new Error('the story has no second 200')
-  const [busy, watts] = ['gpu_utilization_ratio', 'gpu_power_watts'].map((metric) => valuesBy(told, metric, 'gpu'))
+  const reported = story.find(({ second }) => second === 200)
+  if (reported === undefined) throw new Error('the story has no second 200')
+  const [busy, watts] = ['gpu_utilization_ratio', 'gpu_power_watts'].map((metric) => valuesBy(reported, metric, 'gpu'))
   expect(['0', '1', '2', '3'].map((gpu) => busy?.get(gpu))).toEqual([1, 1, 1, 0])
   for (const gpu of ['0', '1', '2']) expect(watts?.get(gpu)).toBeLessThan(200)
   const steps = story.filter(({ events }) =>

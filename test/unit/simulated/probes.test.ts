@@ -9,7 +9,7 @@ describe.each(['healthy', 'oom-fragmentation', 'mig'])('%s', (scenario) => {
 
   test('each sample has its row, and the measures follow from it', () => {
     const latest = createLatestStore()
-    for (const told of story.slice(0, 60)) for (const scrape of scrapesOf(told)) latest.apply(scrape)
+    for (const reported of story.slice(0, 60)) for (const scrape of scrapesOf(reported)) latest.apply(scrape)
     const { allocators } = createViews({ latest, hostname: 'h' }).rows()
     const samples = (story[59]?.events ?? []).filter((event) => event.type === 'allocator')
     expect(allocators.length).toBe(samples.length)
@@ -25,12 +25,12 @@ describe.each(['healthy', 'oom-fragmentation', 'mig'])('%s', (scenario) => {
   test('no row stays behind when its process has ended', () => {
     const latest = createLatestStore()
     const left: unknown[] = []
-    for (const told of story) {
-      for (const scrape of scrapesOf(told)) latest.apply(scrape)
-      latest.expire(START + (told.second + 10) * 1_000)
-      const alive = new Set(told.events.flatMap((event) => (event.type === 'allocator' ? [event.pid] : [])))
+    for (const reported of story) {
+      for (const scrape of scrapesOf(reported)) latest.apply(scrape)
+      latest.expire(START + (reported.second + 10) * 1_000)
+      const alive = new Set(reported.events.flatMap((event) => (event.type === 'allocator' ? [event.pid] : [])))
       for (const { series } of latest.of('warpwatch_allocator_reserved_bytes'))
-        if (!alive.has(Number(series.labels['pid']))) left.push({ second: told.second, key: series.key })
+        if (!alive.has(Number(series.labels['pid']))) left.push({ second: reported.second, key: series.key })
     }
     expect(left).toEqual([])
   })

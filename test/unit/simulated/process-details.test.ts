@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { scrapesOf, simulate, START, valuesBy, type SimulatedSecond } from './simulate.ts'
 
-const details = (told: SimulatedSecond) => scrapesOf(told).filter(({ source }) => source === 'process-details')
-const starts = (told: SimulatedSecond): ReadonlyMap<string, number> => valuesBy(told, 'process_start_timestamp_seconds', 'pid')
+const details = (reported: SimulatedSecond) => scrapesOf(reported).filter(({ source }) => source === 'process-details')
+const starts = (reported: SimulatedSecond): ReadonlyMap<string, number> => valuesBy(reported, 'process_start_timestamp_seconds', 'pid')
 
 test.each(['healthy', 'slurm'])('%s: user, command and start of each process', (scenario) => {
   const [first] = simulate(scenario, 1)
@@ -16,11 +16,11 @@ test.each(['healthy', 'slurm'])('%s: user, command and start of each process', (
 
 test('a start stays the same at any speed, and one that is started again has a start of its own', () => {
   for (const speed of [1, 5]) {
-    const story = simulate('oom-leak', 400, { speed }).filter((told) => details(told).length > 0)
+    const story = simulate('oom-leak', 400, { speed }).filter((reported) => details(reported).length > 0)
     const known = new Map<string, number>()
     const moved: unknown[] = []
-    for (const told of story)
-      for (const [pid, second] of starts(told)) {
+    for (const reported of story)
+      for (const [pid, second] of starts(reported)) {
         const before = known.get(pid) ?? second
         if (Math.abs(before - second) > 1) moved.push({ pid, before, second })
         known.set(pid, before)

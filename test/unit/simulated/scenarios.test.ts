@@ -7,11 +7,11 @@ const GIB = 2 ** 30
 const ooms = (story: readonly SimulatedSecond[]): readonly (AllocatorOom & { readonly second: number })[] =>
   story.flatMap(({ second, events }) => events.flatMap((event: Event) => (event.type === 'allocator_oom' ? [{ ...event, second }] : [])))
 const at = (story: readonly SimulatedSecond[], second: number): SimulatedSecond => {
-  const told = story.find((one) => one.second === second)
-  if (told === undefined) throw new Error(`the story has no second ${second}`)
-  return told
+  const reported = story.find((one) => one.second === second)
+  if (reported === undefined) throw new Error(`the story has no second ${second}`)
+  return reported
 }
-const valueOf = (told: SimulatedSecond, metric: string, gpu: string): number | undefined => valuesBy(told, metric, 'gpu').get(gpu)
+const valueOf = (reported: SimulatedSecond, metric: string, gpu: string): number | undefined => valuesBy(reported, metric, 'gpu').get(gpu)
 
 describe('healthy', () => {
   test('an hour in which nothing dies', () => {
@@ -146,20 +146,20 @@ describe('hung-driver', () => {
   const story = simulate('hung-driver', 200)
 
   test('only the hung GPU falls silent, and the age of its sample rises', () => {
-    const told = at(story, 100)
-    expect(valueOf(told, 'gpu_memory_used_bytes', '3')).toBeUndefined()
-    expect(valuesBy(told, 'gpu_memory_used_bytes', 'gpu').size).toBe(7)
-    expect(valueOf(told, 'gpu_sample_age_seconds', '3')).toBe(61)
-    expect(valueOf(told, 'gpu_sample_age_seconds', '2')).toBe(0)
-    expect(scrapesOf(told).flatMap(({ gaps }) => gaps.filter(({ reason }) => reason === 'timeout').map(({ labels }) => labels['gpu']))).toEqual(['3'])
+    const reported = at(story, 100)
+    expect(valueOf(reported, 'gpu_memory_used_bytes', '3')).toBeUndefined()
+    expect(valuesBy(reported, 'gpu_memory_used_bytes', 'gpu').size).toBe(7)
+    expect(valueOf(reported, 'gpu_sample_age_seconds', '3')).toBe(61)
+    expect(valueOf(reported, 'gpu_sample_age_seconds', '2')).toBe(0)
+    expect(scrapesOf(reported).flatMap(({ gaps }) => gaps.filter(({ reason }) => reason === 'timeout').map(({ labels }) => labels['gpu']))).toEqual(['3'])
     expect(valueOf(at(story, 130), 'gpu_sample_age_seconds', '3')).toBe(0)
   })
 })
 
 describe('mig', () => {
   test('the instances have their own memory and processes, and utilization is not told', () => {
-    const told = at(simulate('mig', 30), 10)
-    const instances = scrapesOf(told).flatMap(({ readings }) =>
+    const reported = at(simulate('mig', 30), 10)
+    const instances = scrapesOf(reported).flatMap(({ readings }) =>
       readings.flatMap(({ series, value }) =>
         series.metric.name === 'warpwatch_gpu_memory_used_bytes' && series.labels['gi'] !== undefined
           ? [{ place: [series.labels['gi'], series.labels['ci']], value }]
@@ -171,8 +171,8 @@ describe('mig', () => {
       ['2', '0'],
     ])
     expect(instances.every(({ value }) => value > GIB)).toBe(true)
-    expect(valueOf(told, 'gpu_utilization_ratio', '7')).toBeUndefined()
-    expect(valueOf(told, 'gpu_utilization_ratio', '6')).toBeGreaterThan(0)
+    expect(valueOf(reported, 'gpu_utilization_ratio', '7')).toBeUndefined()
+    expect(valueOf(reported, 'gpu_utilization_ratio', '6')).toBeGreaterThan(0)
   })
 })
 
@@ -201,9 +201,9 @@ describe('slurm', () => {
   })
 
   test('each job comes with its user, and its end with what Slurm says of it', () => {
-    const told = story.flatMap(({ events }) => events.filter((event) => event.type === 'process'))
-    const finetune = told.filter(({ action, slurm_name: name, pid }) =>
-      action === 'seen' ? name === 'finetune' : told.some((one) => one.pid === pid && one.slurm_name === 'finetune'),
+    const reported = story.flatMap(({ events }) => events.filter((event) => event.type === 'process'))
+    const finetune = reported.filter(({ action, slurm_name: name, pid }) =>
+      action === 'seen' ? name === 'finetune' : reported.some((one) => one.pid === pid && one.slurm_name === 'finetune'),
     )
     expect(finetune.map(({ action, slurm_job: job, slurm_user: user, outcome }) => [action, job, user, outcome])).toEqual([
       ['seen', '48230', 'jonas', undefined],
@@ -212,7 +212,7 @@ describe('slurm', () => {
       ['exit', undefined, undefined, 'out_of_memory'],
       ['seen', '48250', 'jonas', undefined],
     ])
-    expect(told.filter(({ slurm_job: job, action }) => job === undefined && action === 'seen').map(({ user }) => user)).toEqual(['ops'])
+    expect(reported.filter(({ slurm_job: job, action }) => job === undefined && action === 'seen').map(({ user }) => user)).toEqual(['ops'])
   })
 })
 

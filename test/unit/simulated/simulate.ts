@@ -21,9 +21,9 @@ export function simulate(scenario: string, seconds: number, options: Partial<Sim
 export const scrapesOf = ({ events }: SimulatedSecond): readonly Scrape[] => events.filter((event) => event.type === 'scrape')
 
 /** Values of a metric (without `warpwatch_`) in one second by the value of a label. */
-export function valuesBy(told: SimulatedSecond, metric: string, label: string): ReadonlyMap<string, number> {
+export function valuesBy(reported: SimulatedSecond, metric: string, label: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
-  for (const { readings } of scrapesOf(told))
+  for (const { readings } of scrapesOf(reported))
     for (const { series, value } of readings)
       if (series.metric.name === `warpwatch_${metric}` && series.labels['gi'] === undefined) {
         const key = series.labels[label] ?? ''

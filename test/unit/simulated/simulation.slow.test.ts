@@ -10,34 +10,34 @@ describe.each(names)('%s', (scenario) => {
   const story = simulate(scenario, rounds({ full: 250, quick: 100 }))
 
   test('used, free and reserved memory make the total on every GPU', () => {
-    const wrong = story.flatMap((told) => {
-      const [used, free, reserved, total] = ['used', 'free', 'reserved', 'total'].map((part) => valuesBy(told, `gpu_memory_${part}_bytes`, 'gpu'))
+    const wrong = story.flatMap((reported) => {
+      const [used, free, reserved, total] = ['used', 'free', 'reserved', 'total'].map((part) => valuesBy(reported, `gpu_memory_${part}_bytes`, 'gpu'))
       return [...(total ?? [])]
         .filter(([gpu, bytes]) => (used?.get(gpu) ?? 0) + (free?.get(gpu) ?? 0) + (reserved?.get(gpu) ?? 0) !== bytes)
-        .map(([gpu]) => ({ second: told.second, gpu }))
+        .map(([gpu]) => ({ second: reported.second, gpu }))
     })
     expect(wrong).toEqual([])
-    expect(story.every((told) => valuesBy(told, 'gpu_memory_total_bytes', 'gpu').size >= 7)).toBe(true)
+    expect(story.every((reported) => valuesBy(reported, 'gpu_memory_total_bytes', 'gpu').size >= 7)).toBe(true)
   })
 
   test('the peak covers a minute by the clock, however fast the story is', () => {
     const fast = simulate(scenario, 100, { speed: 10 })
-    const usedAt = fast.map((told) => [...valuesBy(told, 'gpu_memory_used_bytes', 'gpu')])
+    const usedAt = fast.map((reported) => [...valuesBy(reported, 'gpu_memory_used_bytes', 'gpu')])
     const wrong: number[] = []
-    for (const [at, told] of fast.entries()) {
-      const peaks = valuesBy(told, 'gpu_memory_used_peak_bytes', 'gpu')
+    for (const [at, reported] of fast.entries()) {
+      const peaks = valuesBy(reported, 'gpu_memory_used_peak_bytes', 'gpu')
       for (const earlier of usedAt.slice(Math.max(0, at - 55), at + 1))
-        for (const [gpu, used] of earlier) if ((peaks.get(gpu) ?? Infinity) < used) wrong.push(told.second)
+        for (const [gpu, used] of earlier) if ((peaks.get(gpu) ?? Infinity) < used) wrong.push(reported.second)
     }
     expect(wrong).toEqual([])
   })
 
   test('processes and what no process holds make the used memory', () => {
-    for (const told of story) {
-      const used = valuesBy(told, 'gpu_memory_used_bytes', 'uuid')
-      const rest = valuesBy(told, 'gpu_memory_unattributed_bytes', 'uuid')
+    for (const reported of story) {
+      const used = valuesBy(reported, 'gpu_memory_used_bytes', 'uuid')
+      const rest = valuesBy(reported, 'gpu_memory_unattributed_bytes', 'uuid')
       const held = new Map<string, number>()
-      for (const { readings } of scrapesOf(told))
+      for (const { readings } of scrapesOf(reported))
         for (const { series, value } of readings)
           if (series.metric.name === 'warpwatch_process_gpu_memory_bytes')
             held.set(series.labels['uuid'] ?? '', (held.get(series.labels['uuid'] ?? '') ?? 0) + value)
@@ -49,13 +49,13 @@ describe.each(names)('%s', (scenario) => {
   test('values are finite, none is negative, ratios end at 1, counters never fall', () => {
     const last = new Map<string, number>()
     const wrong: string[] = []
-    for (const told of story)
-      for (const { readings } of scrapesOf(told))
+    for (const reported of story)
+      for (const { readings } of scrapesOf(reported))
         for (const { series, value } of readings) {
           const name = series.metric.name
-          if (!(value >= 0 && value < Infinity) || (name.endsWith('_ratio') && value > 1)) wrong.push(`${told.second}: ${series.key} ${value}`)
+          if (!(value >= 0 && value < Infinity) || (name.endsWith('_ratio') && value > 1)) wrong.push(`${reported.second}: ${series.key} ${value}`)
           // What the processes of a container used starts over with it, as on a real host.
-          if (name.endsWith('_total') && value < (last.get(series.key) ?? 0)) wrong.push(`${told.second}: ${series.key} fell to ${value}`)
+          if (name.endsWith('_total') && value < (last.get(series.key) ?? 0)) wrong.push(`${reported.second}: ${series.key} fell to ${value}`)
           last.set(series.key, value)
         }
     expect(wrong).toEqual([])
@@ -81,11 +81,11 @@ describe('the seed', () => {
 
 describe('a host of another size', () => {
   test('has as many GPUs, processes and containers as asked for', () => {
-    const [told] = simulate('healthy', 1, { gpus: 16, processes: 40, containers: 20 })
-    if (told === undefined) throw new Error('expected at least one second')
-    expect(valuesBy(told, 'gpu_memory_used_bytes', 'uuid').size).toBe(16)
-    expect(valuesBy(told, 'process_gpu_memory_bytes', 'pid').size).toBe(40)
-    expect(valuesBy(told, 'container_memory_bytes', 'container').size).toBe(20)
+    const [reported] = simulate('healthy', 1, { gpus: 16, processes: 40, containers: 20 })
+    if (reported === undefined) throw new Error('expected at least one second')
+    expect(valuesBy(reported, 'gpu_memory_used_bytes', 'uuid').size).toBe(16)
+    expect(valuesBy(reported, 'process_gpu_memory_bytes', 'pid').size).toBe(40)
+    expect(valuesBy(reported, 'container_memory_bytes', 'container').size).toBe(20)
   })
 
   test.each([1, 2, 4])('every scenario can be told with %i GPUs', (gpus) => {
@@ -101,7 +101,7 @@ describe('speed', () => {
   test('a story ten times as fast is over in a tenth of the time, while counters keep to the clock', () => {
     const fast = simulate('oom-leak', 30, { speed: 10 })
     expect(fast.some(({ events }) => events.some((event) => event.type === 'allocator_oom'))).toBe(true)
-    const energy = fast.map((told) => valuesBy(told, 'gpu_energy_joules_total', 'gpu').get('0') ?? 0)
+    const energy = fast.map((reported) => valuesBy(reported, 'gpu_energy_joules_total', 'gpu').get('0') ?? 0)
     const watts = ((energy.at(-1) ?? 0) - (energy[0] ?? 0)) / (energy.length - 1)
     expect(watts).toBeGreaterThan(300)
     expect(watts).toBeLessThan(700)

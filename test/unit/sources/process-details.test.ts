@@ -108,15 +108,15 @@ test('series stay the same objects while nothing changes', () => {
 test('what stays the same is told each ten seconds only, a change at once', () => {
   const people = { ...PEOPLE }
   const { tick, latest } = scene(true, undefined, people)
-  const toldAt = (): number | undefined => [...latest.groups()].find(({ source }) => source === 'process-details')?.t
+  const reportedAt = (): number | undefined => [...latest.groups()].find(({ source }) => source === 'process-details')?.t
   tick(T)
   tick(T + 2_000)
-  expect(toldAt()).toBe(T)
+  expect(reportedAt()).toBe(T)
   people[11] = { pid: 11, startTicks: 900, name: 'python', uid: 1000 }
   expect(tick(T + 4_000)[0]?.[4]).toBe(1_799_999_009)
-  expect(toldAt()).toBe(T + 4_000)
+  expect(reportedAt()).toBe(T + 4_000)
   tick(T + 12_000)
-  expect(toldAt()).toBe(T + 4_000)
+  expect(reportedAt()).toBe(T + 4_000)
   tick(T + 14_000)
-  expect(toldAt()).toBe(T + 14_000)
+  expect(reportedAt()).toBe(T + 14_000)
 })

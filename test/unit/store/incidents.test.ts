@@ -66,20 +66,20 @@ test('loses nothing that was told safe to kill -9', async () => {
   let next = 0
   for (let round = 0; round < 6; round++) {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'incidents-child.ts'), directory, String(next)], { stdio: ['ignore', 'pipe', 'pipe'] })
-    let [told, errors] = ['', '']
+    let [reported, errors] = ['', '']
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
     const closed = once(child, 'close')
     await new Promise<void>((resolve) => {
       child.once('exit', () => resolve())
       child.stdout.on('data', (chunk: Buffer) => {
-        told += chunk.toString()
-        if (told.split('\n').length > 20 + round * 13) resolve()
+        reported += chunk.toString()
+        if (reported.split('\n').length > 20 + round * 13) resolve()
       })
     })
     child.kill('SIGKILL')
     await closed
     expect(errors).toBe('')
-    next = Number(told.slice(0, told.lastIndexOf('\n')).split('\n').at(-1)) + 1
+    next = Number(reported.slice(0, reported.lastIndexOf('\n')).split('\n').at(-1)) + 1
   }
   const file = openIncidentFile(directory)
   const found = new Set(file.list({ limit: 100_000 }).map(({ started_at: n }) => n))

@@ -1,12 +1,12 @@
 // A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
 import { isPodState, podLastWords } from '../../faults/remedies/kubernetes.ts'
-import { WEIGHT, isPanic, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, isPanic, openFrame, place, quote, who, type EndKind, type EndContext } from '../end-kind.ts'
 import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
 import { runsPython, crashSteps } from '../who-runs.ts'
 
 /** `0xC0000409`: what Windows gives in place of a signal, and programs print as an unsigned number. Others near them are sizes: 3221225472 is 3 GiB. */
-const status = ({ situation, facts: { signal } }: EndTold): string | undefined => {
+const status = ({ situation, facts: { signal } }: EndContext): string | undefined => {
   const code = signal === undefined ? undefined : /\b(3221226505|3221226356|3221225620|3221225501)\b/.exec(situation.text)?.[1]
   return code === undefined ? undefined : `0x${Number(code).toString(16).toUpperCase()}`
 }
@@ -19,38 +19,38 @@ export const aborted: EndKind = {
     if (/terminated with signal SIGABRT|killed by signal: Aborted/.test(full)) return { weight: WEIGHT.message }
     return module === NATIVE || name === 'Fatal Python error' ? { weight: WEIGHT.exception } : undefined
   },
-  title: (told) =>
-    isPanic(told.error) && told.facts.signal === undefined
-      ? `The program panicked${place(told)}`
-      : `Process aborted${told.facts.signal === undefined ? '' : ` (${status(told) === undefined ? told.facts.signal : `Windows status ${status(told)}`})`}${place(told)}`,
-  verdict: (told) => {
-    const words = quote(told)
-    const { signal } = told.facts
-    if (isPanic(told.error) && signal === undefined)
-      return `${who(told)} panicked${place(told)}, and ended${words === '' ? '' : `: "${told.error?.message.slice(0, 200) ?? ''}"`}.`
+  title: (context) =>
+    isPanic(context.error) && context.facts.signal === undefined
+      ? `The program panicked${place(context)}`
+      : `Process aborted${context.facts.signal === undefined ? '' : ` (${status(context) === undefined ? context.facts.signal : `Windows status ${status(context)}`})`}${place(context)}`,
+  verdict: (context) => {
+    const words = quote(context)
+    const { signal } = context.facts
+    if (isPanic(context.error) && signal === undefined)
+      return `${who(context)} panicked${place(context)}, and ended${words === '' ? '' : `: "${context.error?.message.slice(0, 200) ?? ''}"`}.`
     const why =
       signal === 'SIGILL'
         ? 'the program uses an instruction that this CPU does not have'
         : signal === 'SIGFPE'
           ? 'native code divided by zero'
-          : status(told) === '0xC0000374'
+          : status(context) === '0xC0000374'
             ? 'native code damaged its heap'
             : 'native code found an error that it cannot go on with'
-    const call = gpuCall(told.error?.message ?? '', told.situation)
-    if (call !== undefined) return `${who(told, 'A process')} ended itself${place(told)} after an error of the GPU runtime ("${words}"): ${call.says}`
-    return `${who(told, 'A process')} ended itself${place(told)}: ${why}${words === '' ? '' : ` ("${words}")`}.`
+    const call = gpuCall(context.error?.message ?? '', context.situation)
+    if (call !== undefined) return `${who(context, 'A process')} ended itself${place(context)} after an error of the GPU runtime ("${words}"): ${call.says}`
+    return `${who(context, 'A process')} ended itself${place(context)}: ${why}${words === '' ? '' : ` ("${words}")`}.`
   },
-  remedies: (told) => {
+  remedies: (context) => {
     const {
       facts: { signal },
       error,
       situation,
-    } = told
-    const windows = status(told) !== undefined
+    } = context
+    const windows = status(context) !== undefined
     if (isPanic(error) && signal === undefined)
       return [
         crashSteps(situation),
-        openFrame(told),
+        openFrame(context),
         /panicked at/.test(situation.text)
           ? { text: 'Run it again with the whole backtrace.', command: 'RUST_BACKTRACE=full <COMMAND>' }
           : { text: 'Run it again with the stacks of all goroutines.', command: 'GOTRACEBACK=all <COMMAND>' },

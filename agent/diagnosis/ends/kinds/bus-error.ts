@@ -6,9 +6,9 @@ export const busError: EndKind = {
   stage: 'crash',
   severity: 'critical',
   claims: says(/terminated with signal SIGBUS|killed by signal: Bus error|^Bus error/, WEIGHT.message, () => ({ signal: 'SIGBUS' })),
-  title: (told) => `Bus error${place(told)}`,
-  verdict: (told) =>
-    `${who(told, 'A process')} crashed with a bus error (SIGBUS)${place(told)}: in a container most often /dev/shm is full; else a mapped file was cut, or its disk is full.`,
+  title: (context) => `Bus error${place(context)}`,
+  verdict: (context) =>
+    `${who(context, 'A process')} crashed with a bus error (SIGBUS)${place(context)}: in a container most often /dev/shm is full; else a mapped file was cut, or its disk is full.`,
   remedies: ({ situation }) => [
     { text: 'See how large and how full shared memory and the disks are, where the job runs.', command: 'df -h /dev/shm /tmp .' },
     situation.programs.has('kubernetes')

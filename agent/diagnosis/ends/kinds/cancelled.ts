@@ -8,10 +8,10 @@ export const cancelled: EndKind = {
   severity: 'info',
   claims: raises(/^KeyboardInterrupt$/, WEIGHT.message),
   title: ({ facts: { job_id: job } }) => `The job${job === undefined ? '' : ` ${job}`} was cancelled`,
-  verdict: (told) => {
-    const { job_id: job, exception } = told.facts
+  verdict: (context) => {
+    const { job_id: job, exception } = context.facts
     const how = job !== undefined ? ' through the scheduler' : exception === 'KeyboardInterrupt' ? ' with Ctrl-C or SIGINT' : ''
-    return `A user cancelled ${job === undefined ? 'the job' : `job ${job}`}${how}${place(told)}. It did not fail by itself.`
+    return `A user cancelled ${job === undefined ? 'the job' : `job ${job}`}${how}${place(context)}. It did not fail by itself.`
   },
   remedies: ({ facts: { job_id: job }, situation }) => [
     { text: 'Nothing to repair. Resume from the last checkpoint, if it should go on.' },

@@ -2,7 +2,7 @@
 import type { Facts } from '../../../model/facts.ts'
 import { CUT_CHECKPOINT, MODEL_FILE } from '../../faults/remedies/shared.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold, type ErrorPart } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndContext, type ErrorPart } from '../end-kind.ts'
 
 const unreadable = ({ input }: RegExpExecArray): Facts => {
   const path = MODEL_FILE.exec(input)?.[1]
@@ -15,8 +15,8 @@ const reading = ({ frames }: ErrorPart): boolean =>
   frames.slice(-4).some(({ file, name }) => /(?:serialization|safetensors|pickle|h5py|orbax|checkpoint)/.test(file) && (name === undefined || READS.test(name)))
 
 /** The file is whole: what may run from it is the question. */
-function fullLoad(told: EndTold): readonly Piece[] {
-  const name = /GLOBAL ([\w.]{3,120}) was not an allowed global|add_safe_globals\(\[(\w[\w.]{0,80})\]\)/.exec(told.situation.text)
+function fullLoad(context: EndContext): readonly Piece[] {
+  const name = /GLOBAL ([\w.]{3,120}) was not an allowed global|add_safe_globals\(\[(\w[\w.]{0,80})\]\)/.exec(context.situation.text)
   return [
     {
       text: `If ${name?.[1] ?? name?.[2] ?? 'the class that the message names'} comes from a library that you trust, allow it before the load: torch.serialization.add_safe_globals([${name?.[1] ?? name?.[2] ?? '…'}]).`,
@@ -26,7 +26,7 @@ function fullLoad(told: EndTold): readonly Piece[] {
       text: 'If a library calls torch.load: update it, or use safetensors files. Releases made for PyTorch 2.6 load their own checkpoints.',
       command: 'python -m pip list',
     },
-    openFrame(told),
+    openFrame(context),
   ]
 }
 
@@ -34,7 +34,7 @@ const SIZES =
   /size mismatch for ([\w.]{1,200}): copying a param with shape torch\.Size\(\[([\d, ]{0,60})\]\) from checkpoint, the shape in current model is torch\.Size\(\[([\d, ]{0,60})\]\)/
 type Sizes = { readonly name: string; readonly had: string; readonly has: string }
 /** Orbax: `Requested shape: (…) is not compatible with the stored shape: (…)`. */
-function stored({ error }: EndTold): Piece {
+function stored({ error }: EndContext): Piece {
   const [, asked, has] = /Requested shape: (\([\d, ]{1,80}\)) is not compatible with the stored shape: (\([\d, ]{1,80}\))/.exec(error?.message ?? '') ?? []
   return (
     asked !== undefined && {
@@ -45,7 +45,7 @@ function stored({ error }: EndTold): Piece {
 /** Of a tensor that could not be copied, which is not always for its size. */
 const COPIED =
   /While copying the parameter named "?([\w.]{1,200})"?, whose dimensions in the model are torch\.Size\(\[([\d, ]{0,60})\]\) and whose dimensions in the checkpoint are torch\.Size\(\[([\d, ]{0,60})\]\)/
-function sizesOf({ error }: EndTold): Sizes | undefined {
+function sizesOf({ error }: EndContext): Sizes | undefined {
   // A console wraps long lines.
   const text = `${error?.message}\n${error?.tail}`.replaceAll(/\s+/g, ' ')
   const [, copied, now, then] = COPIED.exec(text) ?? []
@@ -108,7 +108,7 @@ const listed = (text: string, which: string): readonly string[] =>
     ([, name]) => name ?? [],
   )
 /** Names that are missing against names that are too many: a prefix, or a folder of several states. */
-function byKeys({ error }: EndTold): Piece {
+function byKeys({ error }: EndContext): Piece {
   const text = `${error?.message}\n${error?.tail}`
   const [missing, more] = [listed(text, 'Missing'), listed(text, 'Unexpected')]
   const whole = more.find((name) => /^(?:model|state_dict|model_state_dict|net|weights|ema|module|generator)$/.test(name))
@@ -215,59 +215,59 @@ export const checkpointMismatch: EndKind = {
       : pattern === 'unreadable'
         ? 'A checkpoint or model file cannot be read'
         : 'The checkpoint does not fit the model',
-  verdict: (told) =>
-    told.facts.pattern === 'unreadable'
-      ? saying(told, 'could not read a checkpoint or model file', 'Most likely a download or a save was cut off.')
-      : told.facts.pattern === 'weights_only'
+  verdict: (context) =>
+    context.facts.pattern === 'unreadable'
+      ? saying(context, 'could not read a checkpoint or model file', 'Most likely a download or a save was cut off.')
+      : context.facts.pattern === 'weights_only'
         ? saying(
-            told,
+            context,
             'could not load a checkpoint',
             'It holds more than tensors: torch.load, which since PyTorch 2.6 reads only weights (weights_only=True), refuses to run code of a file.',
           )
         : saying(
-            told,
+            context,
             'could not load a checkpoint',
-            sizesOf(told) !== undefined
-              ? `${sizesOf(told)?.name} is [${sizesOf(told)?.had}] in the checkpoint and [${sizesOf(told)?.has}] in the model.`
-              : OPTIMIZER.test(told.error?.message ?? '')
+            sizesOf(context) !== undefined
+              ? `${sizesOf(context)?.name} is [${sizesOf(context)?.had}] in the checkpoint and [${sizesOf(context)?.has}] in the model.`
+              : OPTIMIZER.test(context.error?.message ?? '')
                 ? 'The optimizer was saved with other parameters than it has now.'
-                : OTHER_LAYERS.test(told.error?.message ?? '')
+                : OTHER_LAYERS.test(context.error?.message ?? '')
                   ? 'It has other layers than the model.'
-                  : `Its tensors have other ${told.facts.pattern === 'sizes' ? 'sizes' : 'names'} than those of the model.`,
+                  : `Its tensors have other ${context.facts.pattern === 'sizes' ? 'sizes' : 'names'} than those of the model.`,
           ),
-  remedies: (told) => {
-    const { pattern, path } = told.facts
-    if (pattern === 'weights_only') return fullLoad(told)
+  remedies: (context) => {
+    const { pattern, path } = context.facts
+    if (pattern === 'weights_only') return fullLoad(context)
     return pattern === 'unreadable'
       ? [
           {
             text: 'Compare the size of the file with that of its neighbours or of the hub.',
-            ...(told.situation.system === 'windows'
+            ...(context.situation.system === 'windows'
               ? {}
               : { command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}` }),
           },
           CUT_CHECKPOINT,
           {
             text: 'If it was downloaded, fetch it again: the incomplete file is replaced.',
-            command: `hf download ${repository(told.situation.text)} --force-download`,
+            command: `hf download ${repository(context.situation.text)} --force-download`,
           },
           { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
         ]
-      : OPTIMIZER.test(told.error?.message ?? '')
+      : OPTIMIZER.test(context.error?.message ?? '')
         ? [
             { text: 'Give the optimizer the same parameters, in the same groups, as when it was saved: freeze, wrap and add parameters before it is made.' },
             { text: 'If they were changed on purpose: load the weights only, and let the optimizer start over (it warms up again).' },
-            openFrame(told),
+            openFrame(context),
           ]
         : [
-            stored(told),
-            ...(OTHER_LAYERS.test(told.error?.message ?? '')
+            stored(context),
+            ...(OTHER_LAYERS.test(context.error?.message ?? '')
               ? [BY_LAYERS]
               : [
-                  pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
+                  pattern === 'sizes' ? bySizes(sizesOf(context)) : byKeys(context),
                   pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
                 ]),
-            openFrame(told),
+            openFrame(context),
           ]
   },
 }

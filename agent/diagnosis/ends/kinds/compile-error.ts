@@ -1,12 +1,12 @@
 // Code that does not compile at run time: torch.compile, Triton, XLA, CUDA extensions.
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 import { builds, compilerSaid } from '../compiler-error.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 
 /** Triton compiles for compute capability 7.0 and newer; its newer releases promise 8.0. https://github.com/triton-lang/triton#compatibility */
-function tooOld({ situation }: EndTold): Piece {
+function tooOld({ situation }: EndContext): Piece {
   const capability = /\bsm_([56]\d)\b/.exec(situation.text)?.[1]
   return (
     capability !== undefined &&
@@ -17,9 +17,9 @@ function tooOld({ situation }: EndTold): Piece {
 }
 
 /** triton-windows has a compiler of its own, tcc. https://github.com/woct0rdho/triton-windows#8-special-notes-for-comfyui-with-embeded-python */
-const bringsCompiler = ({ situation: { text } }: EndTold): boolean => /[\\/]triton[\\/]{1,2}runtime[\\/]{1,2}tcc[\\/]/.test(text)
-function onWindows(told: EndTold): Piece {
-  const { text, system } = told.situation
+const bringsCompiler = ({ situation: { text } }: EndContext): boolean => /[\\/]triton[\\/]{1,2}runtime[\\/]{1,2}tcc[\\/]/.test(text)
+function onWindows(context: EndContext): Piece {
+  const { text, system } = context.situation
   // torch/_inductor/cpp_builder.py
   if (/Compiler: cl is not found/.test(text))
     return {
@@ -33,13 +33,13 @@ function onWindows(told: EndTold): Piece {
     }
   return {
     text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
-    command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+    command: pipInstall(context.situation, 'triton-windows', '--upgrade'),
   }
 }
 
 const NO_FILE = /No such file/
 /** `Python.h`, or what it includes. */
-function pythonHeader({ error, situation }: EndTold): Piece {
+function pythonHeader({ error, situation }: EndContext): Piece {
   const words = `${error?.message} ${error?.tail}`
   const python = /(?:python(3\.\d{1,2})\/)?(?:pyconfig|Python)\.h\b/.exec(words)
   return (
@@ -96,47 +96,47 @@ export const compileError: EndKind = {
         ? { weight: WEIGHT.exception }
         : undefined,
   ),
-  title: (told) => `Code could not be compiled${told.facts.frame === undefined ? '' : ` for ${told.facts.frame}`}`,
-  verdict: (told) => saying(told, 'failed while code was compiled'),
-  remedies: (told) => [
-    pythonHeader(told),
-    /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
+  title: (context) => `Code could not be compiled${context.facts.frame === undefined ? '' : ` for ${context.facts.frame}`}`,
+  verdict: (context) => saying(context, 'failed while code was compiled'),
+  remedies: (context) => [
+    pythonHeader(context),
+    /^(?:Unsupported|UserError)$/.test(context.error?.name ?? '') && {
       text: `What is below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
     },
-    /inductor|dynamo|torch[._]compile/i.test(told.situation.text) &&
-      told.situation.programs.has('pytorch') && {
+    /inductor|dynamo|torch[._]compile/i.test(context.situation.text) &&
+      context.situation.programs.has('pytorch') && {
         text: 'Run once without torch.compile, to see whether the program itself works.',
-        command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
+        command: setVariables(context.situation, { TORCHDYNAMO_DISABLE: '1' }),
       },
-    tooOld(told),
-    onWindows(told),
-    builds(told) &&
-      !bringsCompiler(told) && {
+    tooOld(context),
+    onWindows(context),
+    builds(context) &&
+      !bringsCompiler(context) && {
         text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
-        command: `nvcc --version${told.situation.system === 'windows' ? ' & where cl &' : '; g++ --version | head -n 1;'} python -c "import torch; print(torch.version.cuda)"`,
+        command: `nvcc --version${context.situation.system === 'windows' ? ' & where cl &' : '; g++ --version | head -n 1;'} python -c "import torch; print(torch.version.cuda)"`,
       },
-    /'-lcuda'/.test(told.error?.message ?? '') &&
-      told.situation.system !== 'windows' && {
+    /'-lcuda'/.test(context.error?.message ?? '') &&
+      context.situation.system !== 'windows' && {
         text: 'Mostly the linker finds no libcuda.so, or the headers of this Python (python3-dev) are missing.',
         command: 'ldconfig -p | grep libcuda; ls "$(python -c \'import sysconfig; print(sysconfig.get_paths()["include"])\')/Python.h"',
       },
-    builds(told) && {
+    builds(context) && {
       text:
-        compilerSaid(told) === undefined
+        compilerSaid(context) === undefined
           ? 'The first error of the compiler is the one that counts: look above the traceback for "error:".'
-          : `The first error of the compiler is the one that counts: "${compilerSaid(told)}".`,
+          : `The first error of the compiler is the one that counts: "${compilerSaid(context)}".`,
     },
-    NO_FILE.test(`${told.error?.message} ${told.error?.tail}`) &&
-      pythonHeader(told) === false && { text: 'A header is missing: install the development package that brings it.' },
-    systemLibrary(told.situation.text),
-    !PYTHON.test(told.situation.text) && {
+    NO_FILE.test(`${context.error?.message} ${context.error?.tail}`) &&
+      pythonHeader(context) === false && { text: 'A header is missing: install the development package that brings it.' },
+    systemLibrary(context.situation.text),
+    !PYTHON.test(context.situation.text) && {
       text: 'Correct what the first error of the compiler names; those below it often follow from it. Then build again, one job at a time, so that it stops there.',
     },
-    PYTHON.test(told.situation.text) &&
-      !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
+    PYTHON.test(context.situation.text) &&
+      !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(context.error?.name ?? '') && {
         text: 'See whether versions fit together: torch, triton and the GPU.',
         command: 'python -m pip list | grep -iE "torch|triton"',
       },
-    openFrame(told),
+    openFrame(context),
   ],
 }

@@ -3,7 +3,7 @@ import type { Facts } from '../../../model/facts.ts'
 import { frameName } from '../../traceback/user-frame.ts'
 import { asks } from '../asks.ts'
 import { choicesIn } from '../choices.ts'
-import { WEIGHT, anyOf, openFrame, pathIn, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, pathIn, quote, raises, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 import { failedCall } from '../failed-call.ts'
 import { caller } from '../messages/packages.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
@@ -23,11 +23,11 @@ const OPTION =
   /(?<![\w-])(--[a-z][\w-]{1,60}(?:\.[a-z][\w-]{0,60}){0,6})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
 const FIELD =
   /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w|\b(?:[Ii]nvalid|[Uu]nsupported) (?:value for )?[`'"]?([a-z]{2,20}(?:_[a-z]{1,20}){1,5})\b/
-const option = ({ error }: EndTold): string | undefined =>
+const option = ({ error }: EndContext): string | undefined =>
   (FIELD.exec(`${error?.message}\n${error?.tail}`) ?? OPTION.exec(error?.message ?? ''))?.slice(1).find((one) => one !== undefined)
 
 /** A message that is short enough for a title. */
-const inShort = ({ error }: EndTold): string | undefined =>
+const inShort = ({ error }: EndContext): string | undefined =>
   error !== undefined && /(?:Error|Exception)$/.test(error.name ?? '') && /^[^\n]{8,80}$/.test(error.message) && error.tail.trim() === ''
     ? error.message.replace(/^Unsloth: |[.:!]+$/g, '')
     : undefined
@@ -85,42 +85,45 @@ export const configError: EndKind = {
         ? { weight: WEIGHT.exception - 0.5 }
         : undefined,
   ),
-  title: (told) => {
-    const named = option(told) ?? inShort(told)
-    return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
+  title: (context) => {
+    const named = option(context) ?? inShort(context)
+    return `The program rejected its ${context.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
-  verdict: (told) =>
-    CONDA.test(told.error?.message ?? '') ? saying(told, 'could not activate its environment') : saying(told, 'rejected its settings and ended'),
-  remedies: (told) => [
-    newer(told),
-    told.error?.name === 'usage'
-      ? { text: 'See which arguments this version takes.', command: `${script(told.situation)} --help` }
-      : (asks(told) ?? correct(told)),
-    /--local[-_]rank/.test(told.error?.message ?? '') && {
+  verdict: (context) =>
+    CONDA.test(context.error?.message ?? '') ? saying(context, 'could not activate its environment') : saying(context, 'rejected its settings and ended'),
+  remedies: (context) => [
+    newer(context),
+    context.error?.name === 'usage'
+      ? { text: 'See which arguments this version takes.', command: `${script(context.situation)} --help` }
+      : (asks(context) ?? correct(context)),
+    /--local[-_]rank/.test(context.error?.message ?? '') && {
       text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
       command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',
     },
-    /api[_ ]?key/i.test(told.error?.message ?? '') && { text: 'Give the job its key through its environment or a secret, not in the command line.' },
-    /model type|does not recognize this architecture|not supported/.test(told.error?.message ?? '') &&
-      told.situation.programs.has('transformers') && { text: 'A newer model needs a newer library.', command: 'python -m pip install --upgrade transformers' },
-    openFrame(told),
-    asks(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
+    /api[_ ]?key/i.test(context.error?.message ?? '') && { text: 'Give the job its key through its environment or a secret, not in the command line.' },
+    /model type|does not recognize this architecture|not supported/.test(context.error?.message ?? '') &&
+      context.situation.programs.has('transformers') && {
+        text: 'A newer model needs a newer library.',
+        command: 'python -m pip install --upgrade transformers',
+      },
+    openFrame(context),
+    asks(context) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
 }
 const EXCLUDES =
   /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|if)\b/
-function correct(told: EndTold): Piece {
-  const message = told.error?.message ?? ''
-  const { own, call } = failedCall(told)
+function correct(context: EndContext): Piece {
+  const message = context.error?.message ?? ''
+  const { own, call } = failedCall(context)
   const where =
     own !== undefined && call !== undefined
       ? `in ${call.callee}(…) at ${frameName(own)}`
       : 'in the command, the configuration file or the environment of the job'
-  const named = option(told) ?? 'the setting that the message names'
+  const named = option(context) ?? 'the setting that the message names'
   const choices = choicesIn(message)
   if (choices !== undefined) {
     const { list, given } = choices
-    const brought = caller(told)
+    const brought = caller(context)
     if (given !== undefined && list.includes(given))
       return {
         text: `Update ${brought ?? 'the program'}: its message rejects ${given} and lists it as allowed, so the check is wrong, not the setting.`,
@@ -131,15 +134,15 @@ function correct(told: EndTold): Piece {
   if (EXCLUDES.test(message)) return { text: `Leave out one of the two that the message names, ${where}: they do not go together in this release.` }
   return {
     text:
-      option(told) !== undefined && /\b(?:is|are) not (?:yet |currently )?supported by\b/.test(message)
+      option(context) !== undefined && /\b(?:is|are) not (?:yet |currently )?supported by\b/.test(message)
         ? `Leave ${named} out, or change it, ${where}: this release does not support it there.`
         : `Correct ${named}, ${where}.`,
   }
 }
 /** A server that does not know a model's architecture is older than the model. */
-function newer(told: EndTold): Piece {
-  const { situation } = told
-  if (!/architectures?\b|model type/i.test(quote(told))) return undefined
+function newer(context: EndContext): Piece {
+  const { situation } = context
+  if (!/architectures?\b|model type/i.test(quote(context))) return undefined
   const server = INFERENCE.find((program) => situation.programs.has(program))
   const name = server === undefined ? undefined : PROGRAM_NAMES[server]
   return (

@@ -1,11 +1,11 @@
 // Tensors of one operation on different devices.
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 
 /** The older form: the type of a tensor on a GPU says so. */
 const BY_TYPE = /Input type \((?:torch\.)?(cuda\.)?\w{1,20}\) and (?:weight|bias) type \((?:torch\.)?(cuda\.|CUDA)?\w{1,20}\) should be the same/
 /** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that is on several GPUs. */
-function moved({ error }: EndTold): readonly Piece[] {
+function moved({ error }: EndContext): readonly Piece[] {
   if (/module parameters locate in|module must (?:be|have its parameters) on/.test(error?.message ?? ''))
     return [
       {
@@ -66,16 +66,16 @@ export const deviceMismatch: EndKind = {
       return types !== null && (types[1] === undefined) !== (types[3] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined
     },
   ),
-  title: (told) => `Tensors on different devices${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
-  verdict: (told) =>
+  title: (context) => `Tensors on different devices${context.facts.frame === undefined ? '' : ` at ${context.facts.frame}`}`,
+  verdict: (context) =>
     saying(
-      told,
-      /deserialize object on/.test(told.error?.message ?? '') ? 'could not load a checkpoint' : 'used tensors of different devices in one operation',
+      context,
+      /deserialize object on/.test(context.error?.message ?? '') ? 'could not load a checkpoint' : 'used tensors of different devices in one operation',
     ),
-  remedies: (told) => [
-    ...moved(told),
-    openFrame(told),
-    /numpy/.test(told.error?.message ?? '') && { text: 'NumPy needs host memory: use `tensor.detach().cpu().numpy()`.' },
+  remedies: (context) => [
+    ...moved(context),
+    openFrame(context),
+    /numpy/.test(context.error?.message ?? '') && { text: 'NumPy needs host memory: use `tensor.detach().cpu().numpy()`.' },
     { text: 'Register constants of a module as buffers (`register_buffer`), so that they move with it.' },
   ],
 }

@@ -1,7 +1,7 @@
 // Tensors of one operation with different types, or a type for which an operation does not exist.
 import type { Facts } from '../../../model/facts.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 
 const type = (text: string | undefined): string | undefined =>
   text
@@ -17,7 +17,7 @@ const both =
   }
 const OF_TORCH = { text: 'Cast at the border: `x = x.to(layer.weight.dtype)`, or load model and inputs in one type (`torch_dtype=`).' }
 /** Each framework has a call of its own for it. */
-const cast = ({ error }: EndTold): Piece =>
+const cast = ({ error }: EndContext): Piece =>
   /\bdot_general\b|\blax\./.test(error?.message ?? '')
     ? { text: 'Cast at the border: `x = x.astype(w.dtype)`, or let jnp.dot and jnp.matmul promote the types.' }
     : /\[Op:\w|expected to be an? \w{2,20} tensor but is/.test(error?.message ?? '')
@@ -66,21 +66,23 @@ export const dtypeMismatch: EndKind = {
   ),
   title: ({ facts: { expected, found, frame } }) =>
     `Tensor types do not fit${expected === undefined || found === undefined ? '' : `: expected ${expected}, found ${found}`}${frame === undefined ? '' : ` at ${frame}`}`,
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
-      (told.facts.found !== undefined && told.facts.expected === undefined) ||
-        /\bonly (?:supports?|applicable)\b|\bis not supported\b/.test(told.error?.message ?? '')
+      context,
+      (context.facts.found !== undefined && context.facts.expected === undefined) ||
+        /\bonly (?:supports?|applicable)\b|\bis not supported\b/.test(context.error?.message ?? '')
         ? 'gave an operation a tensor of a type that it does not take'
         : 'used tensors of different types in one operation',
     ),
-  remedies: (told) => [
-    /^(?:Long|Int|Short|Byte|Char|u?int\d{1,2})$/.test(`${told.facts.found}`) && told.facts.expected === undefined && /float/i.test(told.error?.message ?? '')
+  remedies: (context) => [
+    /^(?:Long|Int|Short|Byte|Char|u?int\d{1,2})$/.test(`${context.facts.found}`) &&
+    context.facts.expected === undefined &&
+    /float/i.test(context.error?.message ?? '')
       ? { text: 'The tensor holds whole numbers: make it one of floating point in that place, x.float().' }
       : undefined,
-    openFrame(told),
-    cast(told),
-    told.situation.training &&
-      cast(told) === OF_TORCH && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },
+    openFrame(context),
+    cast(context),
+    context.situation.training &&
+      cast(context) === OF_TORCH && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },
   ],
 }

@@ -59,9 +59,9 @@ export const fileMissing: EndKind = {
     says(/^Error opening '[^'\n]{1,400}': System error/, WEIGHT.exception + 0.5, withPath),
   ),
   title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),
-  verdict: (told) => saying(told, `did not find ${told.facts.path ?? 'a file that it needs'}`),
-  remedies: (told) => {
-    const { path } = told.facts
+  verdict: (context) => saying(context, `did not find ${context.facts.path ?? 'a file that it needs'}`),
+  remedies: (context) => {
+    const { path } = context.facts
     const folder = path !== undefined && /^[\w@%+=:,./~-]+$/.test(path) ? path.replace(/\/[^/]*$/, '') || '/' : undefined
     return [
       {
@@ -72,10 +72,10 @@ export const fileMissing: EndKind = {
         !/^(?:[/~\\]|[A-Za-z]:[\\/])/.test(path) && {
           text: 'The path is relative: it depends on the folder in which the job was started. Use an absolute path, or start it there.',
         },
-      (told.situation.programs.has('docker') || told.situation.programs.has('kubernetes')) && {
+      (context.situation.programs.has('docker') || context.situation.programs.has('kubernetes')) && {
         text: 'In a container: mount the folder into it (docker run -v, a volume of the pod).',
       },
-      openFrame(told),
+      openFrame(context),
     ]
   },
 }

@@ -2,7 +2,7 @@
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { type EndTold, WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { type EndContext, WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
 import { ownHeap } from '../own-heap.ts'
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
@@ -18,7 +18,7 @@ const REFUSED = says(
   asked,
 )
 /** PyTorch maps the file of a model privately, and the kernel counts all of it where it may be written. */
-const mapped = ({ error }: EndTold): string | undefined => /unable to mmap \d{1,18} bytes from file <([^>\n]{1,300})>/.exec(error?.message ?? '')?.[1]
+const mapped = ({ error }: EndContext): string | undefined => /unable to mmap \d{1,18} bytes from file <([^>\n]{1,300})>/.exec(error?.message ?? '')?.[1]
 /** More than many hosts have at all: no worker or prefetch is behind one such request. */
 const LARGE = 16 * 2 ** 30
 const MAPPED: readonly Piece[] = [
@@ -42,27 +42,27 @@ export const hostMemory: EndKind = {
     raises(/^(?:MemoryError|_?ArrayMemoryError|OutOfMemoryException|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
     ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
   ),
-  title: (told) => {
-    const { requested_bytes: bytes, frame } = told.facts
+  title: (context) => {
+    const { requested_bytes: bytes, frame } = context.facts
     const at = frame === undefined ? '' : ` at ${frame}`
-    const heap = ownHeap(told)?.title
+    const heap = ownHeap(context)?.title
     return heap === undefined ? `Out of host memory${bytes === undefined ? '' : `: ${gib(bytes)} refused`}${at}` : `${heap}${at}`
   },
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
-      ownHeap(told)?.says ??
-        (mapped(told) !== undefined
+      context,
+      ownHeap(context)?.says ??
+        (mapped(context) !== undefined
           ? 'could not map a whole file: RAM and swap are too small for it, or limited'
-          : `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`),
+          : `asked for${context.facts.requested_bytes === undefined ? '' : ` ${gib(context.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`),
     ),
-  remedies: (told) => {
-    const heap = ownHeap(told)
-    if (heap !== undefined) return [...heap.remedies(told), openFrame(told)]
-    return mapped(told) !== undefined
+  remedies: (context) => {
+    const heap = ownHeap(context)
+    if (heap !== undefined) return [...heap.remedies(context), openFrame(context)]
+    return mapped(context) !== undefined
       ? MAPPED
       : [
-          told.situation.system === 'windows'
+          context.situation.system === 'windows'
             ? {
                 text: 'Windows refuses what memory and page file together cannot back: let it manage the page file, or enlarge it, and see in Task Manager who holds memory.',
               }
@@ -70,19 +70,19 @@ export const hostMemory: EndKind = {
                 text: 'See how much memory the host or the container has left, and who holds it.',
                 command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head',
               },
-          (told.facts.requested_bytes ?? 0) >= LARGE
+          (context.facts.requested_bytes ?? 0) >= LARGE
             ? {
-                text: `This one request is ${gib(told.facts.requested_bytes ?? 0)}: give the program smaller pieces (shorter sequences, smaller images or tiles, fewer samples or frames at once).`,
+                text: `This one request is ${gib(context.facts.requested_bytes ?? 0)}: give the program smaller pieces (shorter sequences, smaller images or tiles, fewer samples or frames at once).`,
               }
             : { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
-          told.situation.programs.has('slurm')
+          context.situation.programs.has('slurm')
             ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
-            : told.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },
-          told.facts.requested_bytes !== undefined &&
-            told.facts.requested_bytes > 2 ** 37 && {
-              text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.`,
+            : context.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },
+          context.facts.requested_bytes !== undefined &&
+            context.facts.requested_bytes > 2 ** 37 && {
+              text: `${gib(context.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.`,
             },
-          openFrame(told),
+          openFrame(context),
         ]
   },
 }

@@ -60,13 +60,13 @@ export const jobFailed: EndKind = {
             : undefined,
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
-  verdict: (told) => {
-    const step = buildStep(told.situation.text)
+  verdict: (context) => {
+    const step = buildStep(context.situation.text)
     if (step !== undefined) return `The build of the image ended at the step "${step.command}"${step.said === undefined ? '' : `, which said: "${step.said}"`}.`
-    const { exit_code: code, reason } = told.facts
-    const words = quote(told)
-    if (code !== undefined && words === '' && told.facts.rank !== undefined && ENDED_STEP.test(told.situation.text))
-      return `Task ${told.facts.rank} ended with exit code ${code}, and Slurm ended the other tasks of its step. The text does not say why it did.`
+    const { exit_code: code, reason } = context.facts
+    const words = quote(context)
+    if (code !== undefined && words === '' && context.facts.rank !== undefined && ENDED_STEP.test(context.situation.text))
+      return `Task ${context.facts.rank} ended with exit code ${code}, and Slurm ended the other tasks of its step. The text does not say why it did.`
     return `The job ended${code === undefined ? ' badly' : ` with exit code ${code}`}${reason === undefined ? '' : ` (${reason})`}${words === '' ? '' : `: "${words}"`}. The text does not say more about why.`
   },
   remedies: ({ facts: { exit_code: code, rank }, situation, error }) => [

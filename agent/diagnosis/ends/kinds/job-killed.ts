@@ -1,5 +1,5 @@
 // A signal from outside ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
-import { WEIGHT, anyOf, raises, says, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, says, who, type EndKind, type EndContext } from '../end-kind.ts'
 import { bytesText } from '../../../text/bytes.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
@@ -51,7 +51,7 @@ function moreTime(situation: Situation): readonly Piece[] {
     { text: 'To leave it time to save a checkpoint, stop it with a longer grace period (the default is 10 s).', command: `docker stop -t 120 ${asked.name}` },
   ]
 }
-const composedIn = ({ facts: { signal }, situation: { text } }: EndTold): string | undefined => (signal === 'SIGKILL' ? COMPOSED.exec(text)?.[1] : undefined)
+const composedIn = ({ facts: { signal }, situation: { text } }: EndContext): string | undefined => (signal === 'SIGKILL' ? COMPOSED.exec(text)?.[1] : undefined)
 export const jobKilled: EndKind = {
   kind: 'job_killed',
   stage: 'crash',
@@ -69,19 +69,19 @@ export const jobKilled: EndKind = {
       : pattern === 'node_failed'
         ? 'The node failed or was shut down'
         : `A process was killed${signal === undefined ? '' : ` by ${signal}`}`,
-  verdict: (told) => {
-    const { signal, pattern, reason } = told.facts
-    const left = /Threshold quantity: \S{1,30}, available: (\d{1,15})Ki/.exec(told.situation.text)?.[1]
+  verdict: (context) => {
+    const { signal, pattern, reason } = context.facts
+    const left = /Threshold quantity: \S{1,30}, available: (\d{1,15})Ki/.exec(context.situation.text)?.[1]
     if (pattern === 'evicted' && left !== undefined)
-      return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(told.situation.text)}`
+      return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(context.situation.text)}`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
-    const asked = askedEngine(told.situation)
+    const asked = askedEngine(context.situation)
     if (asked !== undefined)
       return asked.first === asked.last
         ? `The engine was asked to send ${asked.last} to container ${asked.name}: a person, a script or a scheduler stopped it.`
         : `The engine was asked to stop container ${asked.name}: it sent ${asked.first}, and then ${asked.last}, as the program did not end in time. No memory ran out.`
-    return `${who(told, composedIn(told) === undefined ? 'A process' : `Container ${composedIn(told)}`)} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
+    return `${who(context, composedIn(context) === undefined ? 'A process' : `Container ${composedIn(context)}`)} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(context.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
   },
   remedies: ({ facts: { signal, pattern, reason, job_id: job }, situation }) => [
     ...moreTime(situation),

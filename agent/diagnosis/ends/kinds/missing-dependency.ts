@@ -1,5 +1,5 @@
 // A module, symbol, program or system library that is not installed, or of another version.
-import { WEIGHT, anyOf, raises, saying, says, type Claim, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, saying, says, type Claim, type EndKind, type EndContext } from '../end-kind.ts'
 import { installerOf, pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { TORCH_OWN, torchOwnRemedies } from '../../faults/remedies/torch-own.ts'
@@ -70,12 +70,12 @@ function newerRuntime(words: string): readonly Piece[] | undefined {
   ]
 }
 
-function remedies(told: EndTold): readonly Piece[] {
+function remedies(context: EndContext): readonly Piece[] {
   const {
     facts: { module: name, pattern },
     error,
     situation,
-  } = told
+  } = context
   const words = error?.message ?? ''
   if (pattern === 'program' && situation.system !== 'linux' && !/not found|o such file|interpreter|exec|binary/.test(words))
     return [
@@ -132,7 +132,7 @@ function remedies(told: EndTold): readonly Piece[] {
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
-  const launched = otherPython(told, top)
+  const launched = otherPython(context, top)
   if (launched !== undefined) return launched
   const local = top === undefined || !/No module named/.test(words) ? undefined : localModule(top)
   if (local !== undefined) return local
@@ -144,7 +144,7 @@ function remedies(told: EndTold): readonly Piece[] {
     !/No module named/.test(words)
   const asked = askedInstall(words)
   return [
-    asked === undefined && asks(told),
+    asked === undefined && asks(context),
     asked !== undefined && {
       text: `Install ${asked.module} as the message asks.`,
       command: pipInstall(situation, asked.packages, asked.options),
@@ -166,7 +166,7 @@ function remedies(told: EndTold): readonly Piece[] {
 }
 const PYTHON_OF = /\bof binary: ((?:\/|[A-Za-z]:\\)[\w./\\-]{3,120}python[\d.]{0,6}(?:\.exe)?)(?=\s|$)/
 /** A launcher ran the script under the Python that it belongs to; a project that is there as source is installed from its folder. */
-function otherPython({ error, situation: { text } }: EndTold, top: string | undefined): readonly Piece[] | undefined {
+function otherPython({ error, situation: { text } }: EndContext, top: string | undefined): readonly Piece[] | undefined {
   if (top === undefined || !/No module named/.test(error?.message ?? '')) return undefined
   const python = PYTHON_OF.exec(text)?.[1]
   const launcher = /File "((?:\/|[A-Za-z]:\\)[\w./\\-]{1,120}[\\/](?:torchrun|accelerate|deepspeed))"/.exec(text)?.[1]
@@ -284,15 +284,15 @@ export const missingDependency: EndKind = {
       : name === undefined
         ? 'Something that the program needs is not installed'
         : `${name} is missing or of the wrong version`,
-  verdict: (told) =>
-    told.facts.pattern === 'numpy_1'
-      ? saying(told, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
-      : told.error?.name === 'install'
-        ? saying(told, 'failed while packages were installed')
+  verdict: (context) =>
+    context.facts.pattern === 'numpy_1'
+      ? saying(context, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
+      : context.error?.name === 'install'
+        ? saying(context, 'failed while packages were installed')
         : saying(
-            told,
-            `could not load ${told.facts.module ?? 'something that it needs'}`,
-            TORCH_OWN.test(told.facts.module ?? '')
+            context,
+            `could not load ${context.facts.module ?? 'something that it needs'}`,
+            TORCH_OWN.test(context.facts.module ?? '')
               ? 'It is part of PyTorch: what looks for it was built for another one.'
               : 'It is not installed where the job runs, or in another version.',
           ),

@@ -60,10 +60,10 @@ export const modelAccess: EndKind = {
     ),
   ),
   title: ({ error }) => (pathIn(error?.message) === undefined ? 'No access to the model' : 'The folder of the model is not there'),
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
-      pathIn(told.error?.message) === undefined
+      context,
+      pathIn(context.error?.message) === undefined
         ? 'could not get a model or data set from its hub'
         : 'found no folder of that name where it runs, and took the name for one of the hub',
     ),

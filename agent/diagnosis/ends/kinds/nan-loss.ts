@@ -29,20 +29,20 @@ export const nanLoss: EndKind = {
   ),
   title: ({ facts: { step }, situation }) =>
     generates(situation) ? 'The model computed only NaNs' : `The loss is not a number${step === undefined ? '' : ` since step ${step}`}`,
-  verdict: (told) => {
-    const words = quote(told)
-    if (generates(told.situation))
+  verdict: (context) => {
+    const words = quote(context)
+    if (generates(context.situation))
       return `The model computed NaNs instead of numbers${words === '' ? '' : `: "${words}"`}. Half precision overflows in some models and on some GPUs.`
-    return `The loss or its gradient became NaN or infinite${told.facts.step === undefined ? '' : ` at step ${told.facts.step}`} and did not recover${place(told)}${words === '' ? '' : `: "${words}"`}. What is trained from there on is of no use.`
+    return `The loss or its gradient became NaN or infinite${context.facts.step === undefined ? '' : ` at step ${context.facts.step}`} and did not recover${place(context)}${words === '' ? '' : `: "${words}"`}. What is trained from there on is of no use.`
   },
-  remedies: (told) =>
-    generates(told.situation)
+  remedies: (context) =>
+    generates(context.situation)
       ? [
           {
             text: 'Compute the part that overflows in full precision: the VAE first, then the whole model.',
-            command: told.situation.programs.has('comfyui') ? 'python main.py --fp32-vae' : '--no-half-vae',
+            command: context.situation.programs.has('comfyui') ? 'python main.py --fp32-vae' : '--no-half-vae',
           },
-          !told.situation.programs.has('comfyui') && {
+          !context.situation.programs.has('comfyui') && {
             text: 'If it happens again, load the whole model in full precision (twice the memory).',
             command: '--no-half',
           },
@@ -50,21 +50,21 @@ export const nanLoss: EndKind = {
         ]
       : [
           // Of the first step there is nothing to go back to, and no step was too large yet.
-          told.facts.step === 0
+          context.facts.step === 0
             ? {
                 text: 'It failed in the first step, before any weight was changed: see that inputs, labels and loaded weights are finite, and that the loss itself is right for them.',
               }
             : { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
-          /GTX ?16\d0/.test(told.situation.text)
+          /GTX ?16\d0/.test(context.situation.text)
             ? {
                 text: 'GeForce GTX 16 cards compute NaN in half precision with some models, Stable Diffusion among them: train in full precision (mixed precision: no; kohya also --no_half_vae).',
               }
             : { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
           { text: 'Look at the batch of that step: empty sequences, labels that are all masked, a division by zero.' },
-          /of distribution \w/.test(quote(told)) && {
+          /of distribution \w/.test(quote(context)) && {
             text: 'In reinforcement learning see whether observations and rewards are finite, and normalize them (Stable-Baselines3: VecCheckNan, VecNormalize).',
           },
-          told.situation.programs.has('pytorch') && {
+          context.situation.programs.has('pytorch') && {
             text: 'Let PyTorch name the operation whose backward made it (slow): `torch.autograd.set_detect_anomaly(True)`.',
           },
           { text: 'Stop the run when the loss is not finite, instead of going on for hours.' },

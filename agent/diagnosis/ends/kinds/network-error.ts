@@ -3,7 +3,7 @@ import type { Facts } from '../../../model/facts.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { known } from '../../faults/parts/window.ts'
 import { portIn } from '../../faults/port-in-use.ts'
-import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 
 const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
 const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic|connectFullMesh/i
@@ -81,15 +81,15 @@ const WAITED = /gloo[^\n]{0,160}Timed out waiting (\d{4,12})ms for (?:recv|send)
 const MINUTE = 60_000
 const SAVING = /save|checkpoint|state_dict/i
 /** The function of the job's own, or of its trainer, which called it. */
-const caller = ({ error }: EndTold): string | undefined =>
+const caller = ({ error }: EndContext): string | undefined =>
   error?.frames.findLast(({ file, name }) => !/[\\/]torch[\\/]/.test(file) && name !== undefined && name !== '<module>')?.name
-function waitedFor(told: EndTold): string {
-  const limit = Number(WAITED.exec(told.error?.message ?? '')?.[1])
-  const within = caller(told)
+function waitedFor(context: EndContext): string {
+  const limit = Number(WAITED.exec(context.error?.message ?? '')?.[1])
+  const within = caller(context)
   return `${limit >= MINUTE ? `${Math.round(limit / MINUTE)} minutes` : `${Math.round(limit / 1000)} s`}${within === undefined ? '' : ` in ${within}`}`
 }
-function waitedInVain(told: EndTold): readonly Piece[] {
-  const saves = SAVING.test(caller(told) ?? '')
+function waitedInVain(context: EndContext): readonly Piece[] {
+  const saves = SAVING.test(caller(context) ?? '')
   return [
     {
       text: 'Find the rank that did not come there: its own error came first, or it still works at something else. See what it does.',
@@ -109,8 +109,8 @@ function absent(match: RegExpExecArray): string {
 }
 
 /** Where a program was to listen on an address that is not one of this machine; a client that gets this has no port left. */
-function notHere(told: EndTold): { readonly address: string | undefined } | undefined {
-  const message = `${told.error?.message} ${told.error?.tail}`
+function notHere(context: EndContext): { readonly address: string | undefined } | undefined {
+  const message = `${context.error?.message} ${context.error?.tail}`
   if (!/assign requested address/i.test(message) || /connect: cannot assign|dial (?:tcp|udp)/i.test(message)) return undefined
   return { address: /(?:\/\/|[\s([']|^)\[?((?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})\b/i.exec(message)?.[1] }
 }
@@ -152,29 +152,29 @@ export const networkError: EndKind = {
       port,
     ),
   ),
-  title: (told) =>
-    notHere(told) !== undefined
+  title: (context) =>
+    notHere(context) !== undefined
       ? 'This host does not have the address'
-      : BARRIER.test(told.error?.message ?? '')
+      : BARRIER.test(context.error?.message ?? '')
         ? 'A rank did not come to the barrier'
-        : WAITED.test(told.error?.message ?? '')
+        : WAITED.test(context.error?.message ?? '')
           ? 'A rank waited in vain for another'
-          : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
+          : RENDEZVOUS.test(`${context.error?.message} ${context.error?.name}`)
             ? 'The members of the job did not find each other'
             : 'A connection failed',
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
-      notHere(told) !== undefined
+      context,
+      notHere(context) !== undefined
         ? 'tried to listen on an address that this host does not have'
-        : BARRIER.test(told.error?.message ?? '')
+        : BARRIER.test(context.error?.message ?? '')
           ? 'waited at a barrier for the other ranks in vain'
-          : WAITED.test(told.error?.message ?? '')
-            ? `waited ${waitedFor(told)} for another rank in vain`
+          : WAITED.test(context.error?.message ?? '')
+            ? `waited ${waitedFor(context)} for another rank in vain`
             : 'could not keep or make a connection',
     ),
-  remedies: (told) => {
-    const here = notHere(told)
+  remedies: (context) => {
+    const here = notHere(context)
     if (here !== undefined)
       return [
         {
@@ -186,7 +186,7 @@ export const networkError: EndKind = {
           command: 'env | grep -E "HOST|ADDR|SOCKET_IFNAME"',
         },
       ]
-    const { facts, situation, error } = told
+    const { facts, situation, error } = context
     const barrier = BARRIER.exec(error?.message ?? '')
     if (barrier !== null)
       return [
@@ -198,7 +198,7 @@ export const networkError: EndKind = {
         { text: 'If one needs longer than the others (a download, loading weights): raise the timeout of that barrier or of init_process_group.' },
       ]
     const waited = WAITED.exec(error?.message ?? '')
-    if (waited !== null) return waitedInVain(told)
+    if (waited !== null) return waitedInVain(context)
     const mesh = /gloo[^\n]{0,60}connectFullMesh/i.test(error?.message ?? '')
     if (mesh)
       return [

@@ -1,8 +1,8 @@
 // The system refuses access to a file, a folder or a device.
-import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 
 /** A service answered so, not the system. */
-const ofService = ({ error, facts }: EndTold): boolean =>
+const ofService = ({ error, facts }: EndContext): boolean =>
   facts.path === undefined &&
   facts.errno === undefined &&
   /n.t? have (?:the )?permissions? to\b|wandb|W&B|\bAPI\b|[Bb]ackend: permission|Response \[403\]|\b40[13]\b|\bAccessDenied\b|not authorized/.test(
@@ -27,17 +27,17 @@ export const permissionDenied: EndKind = {
     raises(/^(?:PermissionError|AccessDeniedException|AccessDenied|Forbidden|PermissionDenied|Unauthorized)$/, WEIGHT.errno),
   ),
   title: ({ facts: { path } }) => `Access denied${path === undefined ? '' : `: ${path}`}`,
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
-      `may not ${told.facts.errno === 30 ? 'write to' : 'access'} ${told.facts.path ?? (ofService(told) ? 'what it asked a service for' : 'a file that it needs')}`,
+      context,
+      `may not ${context.facts.errno === 30 ? 'write to' : 'access'} ${context.facts.path ?? (ofService(context) ? 'what it asked a service for' : 'a file that it needs')}`,
     ),
-  remedies: (told) => {
+  remedies: (context) => {
     const {
       facts: { path, errno },
       situation,
-    } = told
-    if (ofService(told))
+    } = context
+    if (ofService(context))
       return [
         { text: 'See with which account or key the job is logged in there, and whether that one belongs to the project it writes to.' },
         { text: 'Correct the name of the project or owner: an account that is not a member gets the same answer.' },

@@ -15,7 +15,7 @@ export const portInUse: EndKind = {
     ),
   ),
   title: ({ facts }) => (facts.port === undefined ? 'Port already in use' : `Port ${facts.port} already in use`),
-  verdict: (told) => saying(told, 'cannot listen on its port', 'Another process holds it.'),
+  verdict: (context) => saying(context, 'cannot listen on its port', 'Another process holds it.'),
   remedies: ({ facts, situation }) => [
     whoListens(facts.port, situation.system),
     {

@@ -1,7 +1,7 @@
 // An exception that nothing caught and that no other kind explains.
 import { asks } from '../asks.ts'
 import type { Facts } from '../../../model/facts.ts'
-import { WEIGHT, openFrame, pathIn, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, openFrame, pathIn, place, quote, who, type EndKind, type EndContext } from '../end-kind.ts'
 import { gpuCall, type GpuCall } from '../gpu-call.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
@@ -12,27 +12,27 @@ import { EXCEPTIONS } from '../messages/exceptions.ts'
 import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
 /** A server that only runs models: there is no script of the user's, and no checkpoint. */
-const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
+const serves = ({ situation, facts }: EndContext): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
 /** By these a server says what it does not accept. */
 const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 /** Python did not come to run the line: there is nothing to print. */
 const UNREADABLE = /^(?:SyntaxError|IndentationError|TabError)$/
-const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
+const gpuCallOf = ({ error, situation }: EndContext): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
 
-function exceptionOf(told: EndTold): KnownMessage | undefined {
-  const { error } = told
-  return error?.name === undefined ? undefined : firstKnown(EXCEPTIONS, `${error.name}: ${error.message}`, told)
+function exceptionOf(context: EndContext): KnownMessage | undefined {
+  const { error } = context
+  return error?.name === undefined ? undefined : firstKnown(EXCEPTIONS, `${error.name}: ${error.message}`, context)
 }
 const BRIEF = 90
 /** The exception with the beginning of its message, as a title. */
-function brief(told: EndTold): string {
-  const words = quote(told).replace(/(?<=[\w)'"\]])[.;] .*$|[.:;…]+$/, '')
+function brief(context: EndContext): string {
+  const words = quote(context).replace(/(?<=[\w)'"\]])[.;] .*$|[.:;…]+$/, '')
   const at = words.lastIndexOf(' ', BRIEF)
   return (words.length <= BRIEF ? words : `${words.slice(0, at < BRIEF / 2 ? BRIEF : at)}…`).trim()
 }
 
 /** A script that is known can be run under the debugger as it is. */
-const reproduce = ({ situation, error }: EndTold): Piece =>
+const reproduce = ({ situation, error }: EndContext): Piece =>
   error?.foreign === true
     ? { text: 'Reproduce it with a small input: the message names what the program stumbles over.' }
     : situation.distributed
@@ -44,7 +44,7 @@ const reproduce = ({ situation, error }: EndTold): Piece =>
             : { command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}` }),
         }
 /** Without a step that was done there is no checkpoint of this run. */
-const works = ({ situation }: EndTold): boolean => ran(situation.text)
+const works = ({ situation }: EndContext): boolean => ran(situation.text)
 
 /** The only one of the system's errors without a kind of its own. */
 function existing(message: string): { readonly facts?: Facts } {
@@ -65,54 +65,54 @@ export const pythonException: EndKind = {
     /^(?:record|message|shell|usage|library|python|r)$/.test(name)
       ? undefined
       : { weight: WEIGHT.words / 2, ...(name === 'FileExistsError' ? existing(message) : {}) },
-  title: (told) => {
-    const title = exceptionOf(told)?.title ?? brief(told)
-    return `${title === '' ? 'The program ended with an error' : title}${place(told)}`
+  title: (context) => {
+    const title = exceptionOf(context)?.title ?? brief(context)
+    return `${title === '' ? 'The program ended with an error' : title}${place(context)}`
   },
-  verdict: (told) => {
+  verdict: (context) => {
     const ended =
-      told.request === true
+      context.request === true
         ? 'A request failed with an exception, and the server reported it'
-        : `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}`
-    const said = `${ended}${place(told)}: "${quote(told)}".`
-    const call = gpuCallOf(told)
+        : `${who(context)} ended with ${/^[a-z]/.test(context.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}`
+    const said = `${ended}${place(context)}: "${quote(context)}".`
+    const call = gpuCallOf(context)
     if (call !== undefined) return `${said} It means: ${call.says}`
-    const means = exceptionOf(told)?.says
+    const means = exceptionOf(context)?.says
     return means === undefined ? said : `${said} ${means}`
   },
-  remedies: (told) => {
-    const call = gpuCallOf(told)
+  remedies: (context) => {
+    const call = gpuCallOf(context)
     if (call !== undefined) return call.remedies
-    const asked = asks(told)
-    const application = applicationOf(told)
-    const known = exceptionOf(told)?.remedies
+    const asked = asks(context)
+    const application = applicationOf(context)
+    const known = exceptionOf(context)?.remedies
     // Where the message itself says what to do, nothing is to be found out first.
-    const advice = asked === undefined && !UNREADABLE.test(told.error?.name ?? '') ? general(told) : []
+    const advice = asked === undefined && !UNREADABLE.test(context.error?.name ?? '') ? general(context) : []
     return [
       asked,
       application?.first,
-      application?.user === true ? undefined : (known ?? (serves(told) ? [] : advice)),
-      openFrame(told),
-      UNREADABLE.test(told.error?.name ?? '') && {
+      application?.user === true ? undefined : (known ?? (serves(context) ? [] : advice)),
+      openFrame(context),
+      UNREADABLE.test(context.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
         command: 'python --version',
       },
       application?.next,
-      serves(told) &&
+      serves(context) &&
         application === undefined && [
-          CHECK.test(told.error?.name ?? '') && told.error?.message !== ''
+          CHECK.test(context.error?.name ?? '') && context.error?.message !== ''
             ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
             : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
           { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
         ],
-      !serves(told) &&
+      !serves(context) &&
         asked === undefined &&
         application === undefined &&
         known === undefined &&
         !advice.some(Boolean) &&
-        !UNREADABLE.test(told.error?.name ?? '') &&
-        reproduce(told),
-      !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
+        !UNREADABLE.test(context.error?.name ?? '') &&
+        reproduce(context),
+      !serves(context) && works(context) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ]
   },
 }

@@ -4,7 +4,7 @@ import { setVariables } from '../../faults/remedies/environment.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { frameName } from '../../traceback/user-frame.ts'
-import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, place, quote, says, who, type EndKind, type EndContext } from '../end-kind.ts'
 import { runsPython, crashSteps } from '../who-runs.ts'
 
 /** The library on top of a backtrace of Open MPI, UCX or glibc, below the handler of the signal. */
@@ -21,7 +21,7 @@ const INNERMOST = /^Current thread 0x[\da-f]{1,20}[^\n]{0,80}\(most recent call 
 /** Python's own handler printed its stack: the innermost call is the one that went into native code. */
 const calledIn = ({ text }: Situation): string | undefined => INNERMOST.exec(text)?.[3]
 /** Where it crashed: in a library of the system, else in which call of Python, which the line of the user's own may only have led to. */
-function where({ situation, facts }: EndTold): string {
+function where({ situation, facts }: EndContext): string {
   const library = crashedIn(situation)
   const [, file, line, call] = INNERMOST.exec(situation.text) ?? []
   if (library !== undefined || file === undefined) return `${place({ facts })}${library === undefined ? '' : ` in ${library}`}`
@@ -30,7 +30,7 @@ function where({ situation, facts }: EndTold): string {
 }
 
 /** Go's, which is no native code. */
-const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
+const nil = ({ error }: EndContext): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
 
 /** The shell names the program: `[1]  494 segmentation fault  nvidia-smi`. */
 const ofSmi = ({ text }: Situation): boolean => /[Ss]egmentation fault[^\n]{0,30}\bnvidia-smi\b|\bnvidia-smi\b[^\n]{0,20}\n\s*[Ss]egmentation fault/.test(text)
@@ -66,31 +66,31 @@ export const segfault: EndKind = {
     WEIGHT.message,
     () => ({ signal: 'SIGSEGV' }),
   ),
-  title: (told) => `Segmentation fault${place(told)}`,
-  verdict: (told) =>
-    ofSmi(told.situation)
-      ? `nvidia-smi crashed (SIGSEGV) in the libraries of the driver that it uses${underWsl(told.situation) ? ', which under WSL come from Windows' : ''}.`
-      : nil(told)
-        ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
-        : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${where(told)}: ${
-            runsPython(told.situation)
+  title: (context) => `Segmentation fault${place(context)}`,
+  verdict: (context) =>
+    ofSmi(context.situation)
+      ? `nvidia-smi crashed (SIGSEGV) in the libraries of the driver that it uses${underWsl(context.situation) ? ', which under WSL come from Windows' : ''}.`
+      : nil(context)
+        ? `${who(context)} followed a pointer that is nil (SIGSEGV)${place(context)}: "${quote(context)}". Go ends the program for it: it is a bug of the program.`
+        : `${who(context, 'A process')} crashed with a segmentation fault (SIGSEGV)${where(context)}: ${
+            runsPython(context.situation)
               ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
               : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
           }`,
-  remedies: (told) =>
-    ofSmi(told.situation)
-      ? smi(told.situation)
-      : nil(told)
+  remedies: (context) =>
+    ofSmi(context.situation)
+      ? smi(context.situation)
+      : nil(context)
         ? [
             {
-              text: `Update the program${told.facts.frame === undefined ? '' : `, or correct ${told.facts.frame}`}: something that was not found or not set up is used there unchecked.`,
+              text: `Update the program${context.facts.frame === undefined ? '' : `, or correct ${context.facts.frame}`}: something that was not found or not set up is used there unchecked.`,
             },
             { text: 'Read its lines just before the panic: they often say what it did not find (a GPU, a file, an answer of a server).' },
           ]
-        : crashed(told),
+        : crashed(context),
 }
 
-function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
+function crashed({ situation, facts: { frame } }: EndContext): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It was at ${frame}.` },
     /nccl/i.test(calledIn(situation) ?? '') && {

@@ -1,10 +1,10 @@
 // Tensors or arrays whose shapes do not fit together.
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndContext } from '../end-kind.ts'
 import { packageOf } from '../python-packages.ts'
 
 /** torch.compile names the line; below site-packages it is not the user's. */
-function library({ error, situation }: EndTold): Piece {
+function library({ error, situation }: EndContext): Piece {
   const [, file, line] = error?.name === 'TorchRuntimeError' ? (/from user code:\s{1,8}File "([^"\n]{1,300})", line (\d{1,6})/.exec(situation.text) ?? []) : []
   const name = packageOf(file)
   return (
@@ -35,15 +35,17 @@ export const shapeMismatch: EndKind = {
         ? { weight: WEIGHT.errno }
         : undefined,
   ),
-  title: (told) => `Tensor shapes do not fit${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
-  verdict: (told) => saying(told, 'used tensors whose shapes do not fit'),
-  remedies: (told) => [
-    library(told),
-    openFrame(told),
+  title: (context) => `Tensor shapes do not fit${context.facts.frame === undefined ? '' : ` at ${context.facts.frame}`}`,
+  verdict: (context) => saying(context, 'used tensors whose shapes do not fit'),
+  remedies: (context) => [
+    library(context),
+    openFrame(context),
     {
       text: 'Print the shapes just before that line, for the first batch and for the last one: a last batch that is smaller is a common reason (`drop_last=True`).',
     },
-    /batch_size|label|class|target/i.test(told.error?.message ?? '') && { text: 'Compare the number of labels of the data with the size of the output layer.' },
+    /batch_size|label|class|target/i.test(context.error?.message ?? '') && {
+      text: 'Compare the number of labels of the data with the size of the output layer.',
+    },
     { text: 'Run one batch on the CPU before the job takes GPUs: the same line fails in seconds.' },
   ],
 }

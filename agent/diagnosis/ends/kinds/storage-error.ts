@@ -23,11 +23,11 @@ export const storageError: EndKind = {
   // HDF5 wraps every failure of the system: its number decides.
   claims: (error) => (error.errno !== undefined && kindOfErrno(error.errno) !== 'storage_error' && !OWN.test(error.full) ? undefined : claims(error)),
   title: () => 'Storage failed',
-  verdict: (told) =>
+  verdict: (context) =>
     saying(
-      told,
+      context,
       'could not read or write',
-      told.error?.name === 'HDF5' && told.facts.errno === undefined
+      context.error?.name === 'HDF5' && context.facts.errno === undefined
         ? 'HDF5 does not say whether the file or the storage is at fault.'
         : 'The storage itself failed.',
     ),

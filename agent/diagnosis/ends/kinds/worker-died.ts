@@ -1,5 +1,5 @@
 // A helper process died, and its own words are not in the text.
-import { WEIGHT, anyOf, place, quote, raises, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, place, quote, raises, says, type EndKind, type EndContext } from '../end-kind.ts'
 import { ollamaEstimate } from '../../faults/host-oom/estimates.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { INFERENCE } from '../../situation/programs.ts'
@@ -19,9 +19,9 @@ const UVICORN = /^Child process \[(\d{1,10})\] died$/
 const PEER_HOST = /^ {0,8}Peer host: {1,8}([\w.-]{1,80})/m
 /** Ray's description of an actor. */
 const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
-const peerHost = ({ situation }: Pick<EndTold, 'situation'>): string | undefined => PEER_HOST.exec(situation.text)?.[1]
+const peerHost = ({ situation }: Pick<EndContext, 'situation'>): string | undefined => PEER_HOST.exec(situation.text)?.[1]
 /** Where Ray's worker ran: its log and its kernel's are there, not where the driver of the job runs. */
-function rayNode(error: EndTold['error']): string {
+function rayNode(error: EndContext['error']): string {
   const address = /Worker IP address: ([\d.]{7,15}|[\da-f:]{6,39})(?=\s|$)/.exec(error === undefined ? '' : `${error.message}\n${error.tail}`)?.[1]
   return address === undefined ? '' : `, on the node of that worker (${address})`
 }
@@ -30,9 +30,9 @@ const pulledGb = (text: string): number => Number(/\bpulling [\da-f]{12}[^\n]{0,
 /** A smaller one fits most hosts. */
 const LARGE_MODEL = 20
 /** Nobody's own end: whoever sends SIGTERM to a worker of PyTorch ends the job. */
-const fromOutside = (signal: EndTold['facts']['signal'], error: EndTold['error']): boolean =>
+const fromOutside = (signal: EndContext['facts']['signal'], error: EndContext['error']): boolean =>
   signal === 'SIGTERM' && error?.message.startsWith('DataLoader worker') === true
-const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
+const engineStart = (error: EndContext['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
   kind: 'worker_died',
@@ -120,19 +120,19 @@ export const workerDied: EndKind = {
         ? "vLLM's engine did not start"
         : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`
   },
-  verdict: (told) => {
-    const words = quote(told)
-    if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
+  verdict: (context) => {
+    const words = quote(context)
+    if (engineStart(context.error)) return `A process of vLLM's engine failed while it started${place(context)}: "${words}". Its own error is not in this text.`
     if (MPI_PEER.test(words)) {
-      const host = peerHost(told)
+      const host = peerHost(context)
       return `Another rank of the MPI job${host === undefined ? '' : `, on ${host},`} ended without MPI_Finalize, and Open MPI says so on a rank that still runs. Why it ended is not in this text.`
     }
-    const { signal } = told.facts
+    const { signal } = context.facts
     if (NOTEBOOK.test(words))
       return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed.`
     if (UVICORN.test(words))
-      return `A process of uvicorn that answers requests ended (pid ${told.facts.pid}); uvicorn starts another. Why it ended is not in this text.`
-    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? `Mostly the kernel does that, when host memory runs out.${ollamaEstimate(told.situation.text)}` : 'Why it ended is not in this text.'}`
+      return `A process of uvicorn that answers requests ended (pid ${context.facts.pid}); uvicorn starts another. Why it ended is not in this text.`
+    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(context)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? `Mostly the kernel does that, when host memory runs out.${ollamaEstimate(context.situation.text)}` : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
     MPI_PEER.test(error?.message ?? '') && {

@@ -68,10 +68,10 @@ export const ATTRIBUTES: readonly Known[] = [
       const package_ = OPTIONAL.find(([pattern]) => pattern.test(name))?.[1].split(' ')[0]
       return package_ === undefined ? undefined : package_ === 'torch' ? 'A library does without PyTorch, and needs it' : `${package_} is missing or too old`
     },
-    remedies: ([, name = ''], told) => {
+    remedies: ([, name = ''], context) => {
       const package_ = OPTIONAL.find(([pattern]) => pattern.test(name))?.[1]
       // Where the user's own script uses the name, it lacks an import.
-      const deepest = told.error?.frames.at(-1)
+      const deepest = context.error?.frames.at(-1)
       if (package_ === undefined || (deepest !== undefined && isUserFrame(deepest))) return []
       return package_ === 'torch'
         ? [
@@ -140,16 +140,16 @@ export const ATTRIBUTES: readonly Known[] = [
   },
   {
     pattern: /'(\w{2,80})' object has no attribute '(\w{1,80})'/,
-    title: ([, type = '', name], told) => {
+    title: ([, type = '', name], context) => {
       const owner = packageOfClass(type)
-      return owner === undefined || applicationOf(told) !== undefined ? undefined : `${type} of the installed ${owner} has no ${name}`
+      return owner === undefined || applicationOf(context) !== undefined ? undefined : `${type} of the installed ${owner} has no ${name}`
     },
-    remedies: ([, type = '', name = ''], told) => {
+    remedies: ([, type = '', name = ''], context) => {
       const owner = packageOfClass(type)
       // What a pack of nodes or an application asks for is its own matter.
-      if (owner === undefined || applicationOf(told) !== undefined) return []
+      if (owner === undefined || applicationOf(context) !== undefined) return []
       const now = NOW.find(([pattern]) => pattern.test(`${type}.${name}`))?.[1]
-      const from = caller(told, owner)
+      const from = caller(context, owner)
       return [
         now !== undefined && { text: `In newer releases: ${now}. Change it where your own code asks for it.` },
         from === undefined

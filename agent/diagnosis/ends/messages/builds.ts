@@ -1,7 +1,7 @@
 // What compilers of C++ and CUDA say while an extension of Python is built from source: the cause, and what to change.
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import { compilerSaid } from '../compiler-error.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
@@ -103,14 +103,14 @@ const ROWS: readonly Row[] = [
 ]
 const wheelOf = (text: string): string | undefined => /Guessing wheel URL: {1,4}(https:\/\/[\w./%+-]{10,300}\.whl)/.exec(text)?.[1]
 /** The file in which the compiler stopped, as the text names it. */
-const source = ({ situation }: EndTold): string => /([\w.-]{1,80}\.(?:cuh?|cpp|cc|h|hpp))(?:\(\d{1,6}\)|:\d{1,6})/.exec(situation.text)?.[1] ?? 'the file'
+const source = ({ situation }: EndContext): string => /([\w.-]{1,80}\.(?:cuh?|cpp|cc|h|hpp))(?:\(\d{1,6}\)|:\d{1,6})/.exec(situation.text)?.[1] ?? 'the file'
 
 export const BUILDS: readonly Known[] = [
   {
     // The setup of flash-attn, mamba-ssm and causal-conv1d fetches a ready wheel.
     pattern: /<urlopen error|Remote end closed connection/,
     when: ({ situation }) => wheelOf(situation.text) !== undefined,
-    title: (_, told) => `The build could not fetch its wheel from ${/github\.com/.test(wheelOf(told.situation.text) ?? '') ? 'GitHub' : 'its server'}`,
+    title: (_, context) => `The build could not fetch its wheel from ${/github\.com/.test(wheelOf(context.situation.text) ?? '') ? 'GitHub' : 'its server'}`,
     remedies: (_, { situation }) => [
       {
         text: 'Let the host reach it (proxy: HTTPS_PROXY), or fetch the wheel elsewhere and install the file; its name must fit Python, PyTorch, CUDA and the C++ ABI.',
@@ -121,11 +121,11 @@ export const BUILDS: readonly Known[] = [
   {
     pattern:
       /(?:identifier|\W)\W?((?:FLT|DBL|INT|UINT|SHRT|LONG)_(?:MAX|MIN)|u?int(?:8|16|32|64)_t|uintptr_t)\W{1,3}(?:is undefined|was not declared|does not name a type|has not been declared)/,
-    title: (_, told) => `${source(told)} lacks an include`,
+    title: (_, context) => `${source(context)} lacks an include`,
     says: 'Other headers no longer bring it along with this compiler.',
-    remedies: ([, name = ''], told) => [
+    remedies: ([, name = ''], context) => [
       {
-        text: `Add #include <${/^(?:FLT|DBL)/.test(name) ? 'cfloat' : name.endsWith('_t') ? 'cstdint' : 'climits'}> at the top of ${source(told)} and build again, or take a newer revision of the repository.`,
+        text: `Add #include <${/^(?:FLT|DBL)/.test(name) ? 'cfloat' : name.endsWith('_t') ? 'cstdint' : 'climits'}> at the top of ${source(context)} and build again, or take a newer revision of the repository.`,
       },
     ],
   },
@@ -186,7 +186,7 @@ export const BUILDS: readonly Known[] = [
   {
     // The compiler's own words are not in the text.
     pattern: /Could not build wheels for|Failed to build installable wheels|Failed building wheel for/,
-    when: (told) => compilerSaid(told) === undefined && /Precompiled wheel not found|Guessing wheel URL/.test(told.situation.text),
+    when: (context) => compilerSaid(context) === undefined && /Precompiled wheel not found|Guessing wheel URL/.test(context.situation.text),
     title: 'There is no ready wheel for these versions',
     says: 'Its setup found no wheel that fits Python, PyTorch, CUDA and the system, and compiling it failed.',
     remedies: (_, { situation }) => [

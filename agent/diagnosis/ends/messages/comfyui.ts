@@ -1,10 +1,10 @@
 // Messages of ComfyUI and the web UIs for diffusion models: workflows that are not valid, and parts that belong to different base models.
 import { applicationOf } from '../applications.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
-const images = ({ situation: { programs } }: EndTold): boolean => programs.has('comfyui') || programs.has('sd_webui')
+const images = ({ situation: { programs } }: EndContext): boolean => programs.has('comfyui') || programs.has('sd_webui')
 /** What a text encoder gives, by its width. */
 const WIDTHS: Readonly<Record<string, string>> = { '768': 'SD 1.5 (CLIP-L)', '1024': 'SD 2', '1280': 'CLIP-G', '2048': 'SDXL', '4096': 'T5 (Flux, SD 3, Wan)' }
 const LATENTS: Readonly<Record<string, string>> = { '4': 'SD 1.5 and SDXL', '9': 'inpainting models', '16': 'Flux, SD 3 and Wan', '48': 'Wan 2.2 5B' }
@@ -81,8 +81,8 @@ export const COMFYUI: readonly Known[] = [
   {
     pattern: /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got|expected scalar type \w{2,12} but found/,
     when: images,
-    remedies: (_, told) => {
-      const { first } = applicationOf(told) ?? {}
+    remedies: (_, context) => {
+      const { first } = applicationOf(context) ?? {}
       return [
         first,
         {

@@ -1,6 +1,6 @@
 // Messages of PyTorch where a model is on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
 import { printTorch } from '../../faults/remedies/environment.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 
 const TORCHRUN = 'torchrun --nnodes=<HOSTS> --nproc-per-node=<GPUS> --rdzv-id=1 --rdzv-backend=c10d --rdzv-endpoint=<FIRST_HOST>:29500 <SCRIPT>'
@@ -12,7 +12,7 @@ const LAUNCH =
 
 const rendezvous =
   (...patterns: readonly RegExp[]) =>
-  ({ error, situation }: EndTold): boolean =>
+  ({ error, situation }: EndContext): boolean =>
     error?.name?.startsWith('Rendezvous') === true && patterns.every((pattern) => pattern.test(situation.text))
 
 /** ProcessGroupWrapper.cpp, TORCH_DISTRIBUTED_DEBUG=DETAIL: each rank tells the others which collective it is about to run. */

@@ -32,13 +32,13 @@ export const EXCEPTIONS: readonly Known[] = [
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:got an unexpected keyword argument|got multiple values for)[^']{0,20}'(\w{1,80})'/,
-    remedies: ([, callee = '', argument], told) => {
-      const { deepest, library } = failedCall(told)
+    remedies: ([, callee = '', argument], context) => {
+      const { deepest, library } = failedCall(context)
       const [owner, method] = callee.split('.').slice(-2)
       // What a data set or its collator returns goes to the model as it is.
       if (
         /(?:^|\.)(?:forward|call|__call__)$/.test(callee) &&
-        told.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true
+        context.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true
       )
         return [
           {
@@ -51,17 +51,17 @@ export const EXCEPTIONS: readonly Known[] = [
           {
             text: `${library} calls ${callee} with ${argument} (${frameName(deepest)}). Where ${owner} is your own, let ${method ?? owner} take ${argument}, or **kwargs; where it comes from a package, update that one.`,
           },
-          versions(told),
+          versions(context),
         ]
       // Where only the message of a server stands, its own code made the call.
-      const ofServer = told.error?.frames.length === 0 && INFERENCE.some((program) => told.situation.programs.has(program))
-      if (ofServer) return [versions(told)]
-      return failedInLibrary(told)
-        ? [versions(told), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
+      const ofServer = context.error?.frames.length === 0 && INFERENCE.some((program) => context.situation.programs.has(program))
+      if (ofServer) return [versions(context)]
+      return failedInLibrary(context)
+        ? [versions(context), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
         : [
             {
               text:
-                told.error?.message.includes('multiple values') === true
+                context.error?.message.includes('multiple values') === true
                   ? `${argument} is given twice to ${callee}: by its name, and by its place in the call. Name all arguments; a method that is called on the class, not on an object, lacks self as well.`
                   : `Correct the call of ${callee}, or give it a parameter ${argument}.`,
             },
@@ -70,17 +70,17 @@ export const EXCEPTIONS: readonly Known[] = [
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:missing \d{1,3} required (?:positional|keyword-only) argument|takes .{1,40} positional arguments?)/,
-    title: ([, callee = ''], told) => {
-      const { library } = failedCall(told)
+    title: ([, callee = ''], context) => {
+      const { library } = failedCall(context)
       const owner = packageOfClass(callee.split('.')[0] ?? '')
       return library === undefined || owner === undefined || owner === library
         ? undefined
         : `${owner} has another ${callee.split('.').at(-1)} than ${library} calls`
     },
-    remedies: ([, callee = ''], told) => {
-      const { library } = failedCall(told)
+    remedies: ([, callee = ''], context) => {
+      const { library } = failedCall(context)
       const owner = packageOfClass(callee.split('.')[0] ?? '')
-      if (library === undefined) return ownCall(callee, told)
+      if (library === undefined) return ownCall(callee, context)
       if (owner !== undefined && owner !== library)
         return [
           {
@@ -92,47 +92,47 @@ export const EXCEPTIONS: readonly Known[] = [
         {
           text: `${library} calls ${callee} with other arguments than it takes: where it is your own, give it those that the library passes.`,
         },
-        versions(told),
+        versions(context),
       ]
     },
   },
   {
     pattern: /^AttributeError: '(?!NoneType)(\w{1,80})' object has no attribute '(\w{1,80})'/,
-    remedies: ([, type, name], told) =>
-      failedInLibrary(told) || packagesOf(told).length > 0
-        ? [versions(told), { text: `Search the release notes for ${name}: attributes of ${type} are renamed between versions.` }]
+    remedies: ([, type, name], context) =>
+      failedInLibrary(context) || packagesOf(context).length > 0
+        ? [versions(context), { text: `Search the release notes for ${name}: attributes of ${type} are renamed between versions.` }]
         : [{ text: `See what the object is (print type and dir) before that line: a ${type} has no ${name}.` }],
   },
   {
     pattern: /^NameError: name '(\w{1,80})' is not defined/,
-    remedies: ([, name], told) =>
-      failedInLibrary(told)
-        ? [{ text: `A library expects ${name} from a package that could not be imported; a warning about it is further above.` }, versions(told)]
+    remedies: ([, name], context) =>
+      failedInLibrary(context)
+        ? [{ text: `A library expects ${name} from a package that could not be imported; a warning about it is further above.` }, versions(context)]
         : [{ text: `Import or define ${name} before that line, or correct its spelling.` }],
   },
   {
     pattern:
       /^TypeError: (?:unsupported operand type\(s\) for (?<sign>\S{1,6}): '(?<a>\w{1,60})' and '(?<b>\w{1,60})'|'\S{1,3}' not supported between instances of '(?<c>\w{1,60})' and '(?<d>\w{1,60})'|can only concatenate (?<e>\w{1,20}) \(not "(?<f>\w{1,60})"\)|can't multiply sequence by non-int of type '(?<g>\w{1,60})')/,
-    remedies: ({ groups }, told) => {
+    remedies: ({ groups }, context) => {
       const [first, second] = Object.entries(groups ?? {}).flatMap(([name, value]) => (name === 'sign' || value === undefined ? [] : [value]))
-      const { deepest, own } = failedCall(told)
+      const { deepest, own } = failedCall(context)
       const names = identifiersIn(deepest?.code).filter(() => deepest === own)
       return [
         {
           text: `${second === undefined ? `There a list, tuple or text meets ${article(first ?? '')}` : `There ${article(first ?? '')} meets ${article(second)}`}: ${names.length === 0 ? 'print the types of its values' : `print(${names.map((name) => `type(${name})`).join(', ')})`} before it, and convert the one that should be another (a tuple that a function returns: take its item).`,
         },
-        calledFrom(told),
+        calledFrom(context),
       ]
     },
   },
   {
     pattern:
       /^TypeError: (?:[\w.]{1,40}\(\): )?(?:[\w.]{1,40}\(\) argument must be|[\w.()]{0,40} ?expected|must be|only) (?:an? )?([A-Za-z][\w. -]{1,60}?)(?: as element \d{1,4} in argument \d{1,2}|(?:, [\w -]{1,40}){0,2} (?:object|number|instance))?,? (?:but (?:got|found)|not|got) (?:an? )?(?:<class )?'?([\w.]{1,60})'?/,
-    remedies: ([, wanted = '', got = ''], told) => otherType(wanted, got, told),
+    remedies: ([, wanted = '', got = ''], context) => otherType(wanted, got, context),
   },
   {
     pattern: /^TypeError: (string|byte|list|tuple) indices must be integers/,
-    remedies: ([, kind = ''], told) => indexed(kind, told),
+    remedies: ([, kind = ''], context) => indexed(kind, context),
   },
   {
     pattern: /^UnboundLocalError: .{0,60}'(\w{1,80})'/,
@@ -141,16 +141,16 @@ export const EXCEPTIONS: readonly Known[] = [
   {
     // Not a sentence.
     pattern: /^KeyError: (['"]?[^'"\n`]{1,80}['"]?)(?=$|\n)/,
-    remedies: ([, key = ''], told) => missingKey(key, told),
+    remedies: ([, key = ''], context) => missingKey(key, context),
   },
   {
     pattern: /^IndexError: (?:list|tuple|string|deque|pop|index)\b.{0,30}(?:out of (?:range|bounds)|empty)/,
-    remedies: (_, told) => short(told),
+    remedies: (_, context) => short(context),
   },
   {
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,
-    remedies: (_, told) => [
-      failedInLibrary(told) && versions(told),
+    remedies: (_, context) => [
+      failedInLibrary(context) && versions(context),
       { text: 'Print the value that is unpacked there: it does not have as many items as there are names on the left.' },
     ],
   },

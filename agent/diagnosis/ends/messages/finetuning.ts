@@ -64,8 +64,8 @@ export const FINETUNING: readonly Known[] = [
     pattern: /name 'PreTrainedConfig' is not defined/,
     title: 'A package does not fit the installed Transformers',
     says: 'Transformers 5 writes PreTrainedConfig, where it was PretrainedConfig before.',
-    remedies: (_, told) => {
-      const from = caller(told, 'transformers')
+    remedies: (_, context) => {
+      const from = caller(context, 'transformers')
       return [
         from !== undefined && {
           text: `Update ${from}, whose code failed.`,
@@ -87,9 +87,9 @@ export const FINETUNING: readonly Known[] = [
     pattern:
       /global (?:train|eval) batch size \((\d{1,6}) [x*] (\d{1,6})\) must be (?:evenly )?divisible by the number of generations (?:per prompt|used for evaluation) \((\d{1,5})\)/,
     title: ([, one, two, count]) => `A batch of ${Number(one) * Number(two)} does not hold whole groups of ${count} generations`,
-    remedies: ([, one, two, count], told) => {
+    remedies: ([, one, two, count], context) => {
       const have = Number(one) * Number(two)
-      const valid = [...`${told.error?.message}\n${told.error?.tail}`.matchAll(/are: \[([\d, ]{1,200})\]/g)][0]?.[1]
+      const valid = [...`${context.error?.message}\n${context.error?.tail}`.matchAll(/are: \[([\d, ]{1,200})\]/g)][0]?.[1]
       const divisors =
         valid ??
         Array.from({ length: have }, (_, i) => i + 1)

@@ -1,12 +1,12 @@
 // What pip, uv and conda say when they cannot install: no file for this Python, an index without the build, releases that exclude each other.
 import { pipInstall } from '../../faults/remedies/pip.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 import { PYTHON, uvBuild, wanted } from './versions.ts'
 
 const OTHER_PYTHON = 'conda create -y -n <NAME> python=<VERSION>'
-const flat = ({ situation, error }: EndTold): string => `${error?.message ?? ''} ${situation.text}`.replaceAll(/\s*│?\s+/g, ' ')
+const flat = ({ situation, error }: EndContext): string => `${error?.message ?? ''} ${situation.text}`.replaceAll(/\s*│?\s+/g, ' ')
 
 const ROWS: readonly Row[] = [
   [
@@ -61,12 +61,12 @@ const ROWS: readonly Row[] = [
 ]
 
 /** `A 1.0 depends on B<2`, as pip and uv list them. */
-function conflict(told: EndTold): readonly string[] {
+function conflict(context: EndContext): readonly string[] {
   const pip = [
-    ...told.situation.text.matchAll(/^[ \t]{2,40}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm),
+    ...context.situation.text.matchAll(/^[ \t]{2,40}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm),
   ]
   const uv = [
-    ...flat(told).matchAll(
+    ...flat(context).matchAll(
       /\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40}|(?:you|your project) (?:require|depends on) [\w.[\]-]{1,60}[=<>!~]=?[\w.+*,<>=!]{1,40})/g,
     ),
   ]
@@ -84,13 +84,13 @@ export const INSTALLS: readonly Known[] = [
   {
     // https://docs.astral.sh/uv/concepts/projects/config/#augmenting-build-dependencies
     pattern: /Extra build requirement `([\w.-]{1,60})`/,
-    title: (_, told) => `uv cannot match ${/requirement `([\w.-]{1,60})`/.exec(flat(told))?.[1]} of a build with that of the project`,
-    says: (_, told) => {
-      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(told))?.[1]
+    title: (_, context) => `uv cannot match ${/requirement `([\w.-]{1,60})`/.exec(flat(context))?.[1]} of a build with that of the project`,
+    says: (_, context) => {
+      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(context))?.[1]
       return `match-runtime needs a package that says beforehand what it needs${name === undefined ? '' : `, and ${name} says it only when it is built`}.`
     },
-    remedies: ([, requirement], told) => {
-      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(told))?.[1] ?? '<PACKAGE>'
+    remedies: ([, requirement], context) => {
+      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(context))?.[1] ?? '<PACKAGE>'
       return [
         {
           text: `Name the exact version in place of match-runtime, under [tool.uv.extra-build-dependencies]: ${name} = ["${requirement}==<VERSION>"], the one that the project itself has.`,
@@ -128,14 +128,14 @@ export const INSTALLS: readonly Known[] = [
   {
     pattern:
       /Could not find a version that satisfies the requirement ([\w.-]{1,60})(?:\[[\w,]{1,60}\])?((?:[=<>!~]=?[\w.+*,<>=!~]{1,40})?)[^\n]{0,200}?\(from versions: ([^)\n]{1,20000}?)(?:\)|…|$)/,
-    title: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).title,
-    says: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).says,
-    remedies: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).remedies,
+    title: ([, name = '', asked = '', list = ''], context) => wanted(name, asked, list, context).title,
+    says: ([, name = '', asked = '', list = ''], context) => wanted(name, asked, list, context).says,
+    remedies: ([, name = '', asked = '', list = ''], context) => wanted(name, asked, list, context).remedies,
   },
   {
     pattern: /No matching distribution found for ([\w.-]{1,60})(?:\[[\w,]{1,60}\])?((?:[=<>!~]=?[\w.+*,<>=!~]{1,40})?)/,
-    title: ([, name = '', asked = ''], told) => wanted(name, asked, 'none', told).title,
-    remedies: ([, name = '', asked = ''], told) => wanted(name, asked, 'none', told).remedies,
+    title: ([, name = '', asked = ''], context) => wanted(name, asked, 'none', context).title,
+    remedies: ([, name = '', asked = ''], context) => wanted(name, asked, 'none', context).remedies,
   },
   {
     pattern: /Package '([^'\n]{1,80})' requires a different Python: (\d[\w.]{0,12}) not in '([^'\n]{1,60})'/,
@@ -158,12 +158,12 @@ export const INSTALLS: readonly Known[] = [
   {
     pattern: /^Failed to (?:download and )?build `([\w.-]{1,60})(?:==[\w.+]{1,20}|[ @][^`\n]{0,80})?`/,
     title: ([, name]) => `uv could not build ${name}`,
-    says: (_, told) => {
-      const said = uvBuild(told)
+    says: (_, context) => {
+      const said = uvBuild(context)
       return said === undefined ? undefined : `Its build said: "${said}".`
     },
-    remedies: ([, name = ''], told) => [
-      /\btorch\b|PyTorch/i.test(uvBuild(told) ?? '')
+    remedies: ([, name = ''], context) => [
+      /\btorch\b|PyTorch/i.test(uvBuild(context) ?? '')
         ? {
             text: `uv builds ${name} in an environment of its own, without your PyTorch: build it without isolation, after torch and the tools of the build.`,
             command: `uv pip install torch setuptools wheel ninja packaging && uv pip install --no-build-isolation ${name}`,
@@ -178,12 +178,12 @@ export const INSTALLS: readonly Known[] = [
     // uv says in a sentence of several lines why.
     pattern: /No solution found when resolving dependencies|requirements are unsatisfiable/,
     title: 'uv finds no set of packages that fit together',
-    says: (_, told) => {
-      const why = conflict(told)
+    says: (_, context) => {
+      const why = conflict(context)
       return why.length < 2 ? undefined : `${why.join('; ')}.`
     },
-    remedies: (_, told) => {
-      const text = flat(told)
+    remedies: (_, context) => {
+      const text = flat(context)
       const missing = /there is no version of ([\w.-]{1,60})(?:\{[^}]{1,120}\})?==([\w.]{1,20})\+([a-z]{2,4}[\d.]{1,6})/.exec(text)
       const tag = /([\w.-]{1,60})(?:[=<>!~]=?[\w.+*,<>=!]{1,60})? has no wheels with a matching ([\w ]{3,30}) tag \(e\.g\., `?(\w{2,40})/.exec(text)
       // What was asked for itself, not what something else needs.
@@ -230,7 +230,7 @@ export const INSTALLS: readonly Known[] = [
         clash === null &&
           unseen === undefined &&
           missing === null &&
-          conflict(told).length > 1 && { text: 'Give up one of the two that exclude each other, or leave its version open so that uv chooses.' },
+          conflict(context).length > 1 && { text: 'Give up one of the two that exclude each other, or leave its version open so that uv chooses.' },
         { text: 'Let uv show its way to the conflict.', command: 'uv pip compile -v <REQUIREMENTS>' },
       ]
     },
@@ -238,33 +238,33 @@ export const INSTALLS: readonly Known[] = [
   {
     pattern: /ResolutionImpossible|these package versions have conflicting dependencies/,
     title: 'The packages exclude each other',
-    says: (_, told) => {
-      const why = conflict(told)
+    says: (_, context) => {
+      const why = conflict(context)
       return why.length === 0 ? undefined : `${why.join('; ')}.`
     },
-    remedies: (_, told) => [
+    remedies: (_, context) => [
       { text: 'Leave the version of one of them open, so that pip chooses; then pin what it chose.' },
       {
         text: 'Or install the one that the job needs least with its own dependencies left out, and see whether it still works.',
-        command: pipInstall(told.situation, '<PACKAGE>', '--no-deps'),
+        command: pipInstall(context.situation, '<PACKAGE>', '--no-deps'),
       },
     ],
   },
   {
     pattern: /PackagesNotFoundError|ResolvePackageNotFound|LibMambaUnsatisfiableError|UnsatisfiableError|Could not solve for environment specs/,
     title: 'conda finds no set of packages that fit together',
-    says: (_, told) => {
-      const why = [...told.situation.text.matchAll(/^[ \t]{0,40}- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
+    says: (_, context) => {
+      const why = [...context.situation.text.matchAll(/^[ \t]{0,40}- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
       return why.length === 0 ? undefined : `${why.slice(0, 2).join('; ')}.`
     },
-    remedies: (_, told) => {
-      const { text } = told.situation
+    remedies: (_, context) => {
+      const { text } = context.situation
       const builds = /^[ \t]{1,40}- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
       const names = [...new Set(lacking)].filter((name) => !name.startsWith('__'))
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
       const arm = /aarch64|linux-aarch64/.test(text)
-      const windows = told.situation.system === 'windows' || /\bwin-64\b/.test(text)
+      const windows = context.situation.system === 'windows' || /\bwin-64\b/.test(text)
       const cuda = /(?:pytorch-cuda|cudatoolkit)[ =]{1,3}(\d{2})\.(\d)/.exec(text)?.slice(1, 3).join('')
       const release = /\bpytorch==?(\d\.\d{1,2}\.\d)\b/.exec(text)?.[1]
       const older = /python (?:>=3\.(\d{1,2}),<3\.\d{1,2}\.?\w*|3\.(\d{1,2})\.\*), but none of the providers/.exec(text)?.slice(1).find(Boolean)

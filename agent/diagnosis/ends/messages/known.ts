@@ -1,6 +1,6 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import { compilerSaid } from '../compiler-error.ts'
-import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { openFrame, quote, type EndContext } from '../end-kind.ts'
 import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
@@ -69,21 +69,21 @@ const KNOWN: readonly Known[] = [
 ].flat()
 
 /** Undefined where the message has more reasons than one, or is not known. */
-export function knownMessage(told: EndTold): KnownMessage | undefined {
-  const { error } = told
+export function knownMessage(context: EndContext): KnownMessage | undefined {
+  const { error } = context
   if (error === undefined) return undefined
-  const compiler = compilerSaid(told)
+  const compiler = compilerSaid(context)
   const words =
     error.name !== undefined && /Tracer|Concretization|PackagesNotFound|ResolvePackage|Unsatisfiable/.test(error.name)
       ? `${error.name} ${error.message}`
       : `${error.message}\n${error.tail}${error.causes.flatMap(({ handled, message }) => (handled === true ? [] : `\n${message}`)).join('')}${compiler === undefined ? '' : `\n${compiler}`}`
-  const known = firstKnown(KNOWN, words, told)
-  return known === undefined ? undefined : { ...known, remedies: [...known.remedies, openFrame(told)] }
+  const known = firstKnown(KNOWN, words, context)
+  return known === undefined ? undefined : { ...known, remedies: [...known.remedies, openFrame(context)] }
 }
 
 /** What is known of a message takes the place of what its kind supposes after it. */
-export function untilQuoted(verdict: string, told: EndTold): string {
-  const quoted = `"${quote(told)}".`
+export function untilQuoted(verdict: string, context: EndContext): string {
+  const quoted = `"${quote(context)}".`
   const at = verdict.indexOf(quoted)
   return at < 0 ? verdict : verdict.slice(0, at + quoted.length)
 }

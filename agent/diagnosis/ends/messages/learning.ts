@@ -1,5 +1,5 @@
 // Messages of a training about its own numbers, samples and workers: reinforcement learning, TensorFlow, nnU-Net, Orbax.
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
@@ -108,7 +108,7 @@ const ROWS: readonly Row[] = [
 
 const inFile =
   (pattern: RegExp) =>
-  ({ error }: EndTold): boolean =>
+  ({ error }: EndContext): boolean =>
     error?.name === 'KeyError' && pattern.test(error.frames.at(-1)?.file ?? '')
 
 export const LEARNING: readonly Known[] = [

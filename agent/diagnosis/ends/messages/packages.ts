@@ -1,6 +1,6 @@
 // Messages of Python and pip that say which package is missing, hidden by a file of one's own, or of another version than its neighbour.
 import type { Piece } from '../../faults/remedies/plan.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import { installs, newerName, packageOf, packageOfClass, rebuilds } from '../python-packages.ts'
 import { frameName } from '../../traceback/user-frame.ts'
 import { failedCall } from '../failed-call.ts'
@@ -14,7 +14,7 @@ const SHOW = (...names: readonly string[]): Piece => ({
 })
 
 /** The package whose code made the failing call or import; undefined where it is the user's own. */
-export const caller = ({ error }: EndTold, except?: string): string | undefined =>
+export const caller = ({ error }: EndContext, except?: string): string | undefined =>
   packageOf(error?.frames.findLast(({ file }) => !file.startsWith('<') && (except === undefined || packageOf(file) !== except))?.file)
 
 /** Two packages that were made for other releases of each other. */
@@ -63,17 +63,17 @@ const renamed = (name: string, owner: string | undefined): Piece => {
   return now !== undefined && { text: `In newer releases ${name} is ${now}: change it in the program.` }
 }
 /** A name that a package does not have in the installed release. */
-function lacks(name: string, module: string, told: EndTold): readonly Piece[] {
+function lacks(name: string, module: string, context: EndContext): readonly Piece[] {
   const package_ = packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module
-  const from = caller(told, package_)
+  const from = caller(context, package_)
   const foreign = from !== undefined
   const move = moved(name, package_)
   if (move !== undefined)
-    return [moves(name, move, foreign ? from : undefined, told.situation.system === 'windows'), foreign ? SHOW(package_, from) : SHOW(package_)]
+    return [moves(name, move, foreign ? from : undefined, context.situation.system === 'windows'), foreign ? SHOW(package_, from) : SHOW(package_)]
   if (foreign) return together(from, package_, name)
   const newModel = package_ === 'transformers' && !/^PreT/i.test(name) && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
   // What was built for the installed PyTorch is not simply updated.
-  const built = package_ === 'torch' || installs(package_.replaceAll('-', '_'), told.situation).includes('--no-build-isolation')
+  const built = package_ === 'torch' || installs(package_.replaceAll('-', '_'), context.situation).includes('--no-build-isolation')
   return [
     renamed(name, module),
     newModel && { text: `${name} is of a newer Transformers than the one that is installed.`, command: 'python -m pip install --upgrade transformers' },
@@ -148,8 +148,8 @@ export const PACKAGES: readonly Known[] = [
         : path === undefined || isOwn(path)
           ? undefined
           : `The ${module} that is installed has no ${name}.`,
-    remedies: ([, name = '', module = '', path], told) =>
-      hides(path, module) ? hidden(path) : isOwn(path) ? ownLacks(name, module, path) : lacks(name, module, told),
+    remedies: ([, name = '', module = '', path], context) =>
+      hides(path, module) ? hidden(path) : isOwn(path) ? ownLacks(name, module, path) : lacks(name, module, context),
   },
   {
     pattern: /No module named '([\w.]{1,120})'; '([\w.]{1,120})' is not a package/,
@@ -171,16 +171,16 @@ export const PACKAGES: readonly Known[] = [
     pattern: /No module named '((?!google|nvidia|ruamel)[A-Za-z]\w{0,60})((?:\.\w{1,60})*)\.(\w{1,60})'/,
     title: ([, top = '', , last = '']) => lacking(last, top) ?? `The installed ${top} has no ${last}`,
     says: ([, top, , last]) => `${top} itself was found, without ${last}: it is of another release, or a folder of that name hides it.`,
-    remedies: ([, top = '', between = '', last = ''], told) => {
+    remedies: ([, top = '', between = '', last = ''], context) => {
       const name = packageOf(`/site-packages/${top}/`) ?? top
-      const from = caller(told)
+      const from = caller(context)
       if (from !== undefined && from !== name) return together(from, name, `${top}${between}.${last}`)
       return [
         {
           text: `See from where ${top} is imported, and in which version: a folder called ${top} beside the script hides the package.`,
           command: `python -c "import ${top}; print(${top}.__path__)"; python -m pip show ${name}`,
         },
-        ...(moved(last, name) === undefined ? lacks(last, top, told).slice(-1) : lacks(last, top, told).slice(0, 1)),
+        ...(moved(last, name) === undefined ? lacks(last, top, context).slice(-1) : lacks(last, top, context).slice(0, 1)),
       ]
     },
   },
@@ -198,19 +198,19 @@ export const PACKAGES: readonly Known[] = [
     pattern: /module '([\w.]{1,80})' has no attribute '(\w{1,80})'/,
     title: ([, module = '', name = '']) => lacking(name, module),
     says: ([, module, name]) => `The ${module} that was imported has no ${name}.`,
-    remedies: ([, module = '', name = ''], told) => lacks(name, module, told),
+    remedies: ([, module = '', name = ''], context) => lacks(name, module, context),
   },
   {
     pattern: /(?:(\w{1,60})\.)?(\w{1,60})\(\) got an unexpected keyword argument '(\w{1,60})'/,
     says: ([, , , name]) => `What was called does not know ${name} in the release that is installed.`,
-    remedies: ([, owner, method = '', name = ''], told) => {
+    remedies: ([, owner, method = '', name = ''], context) => {
       const package_ = packageOfClass(owner ?? method)
-      const from = caller(told)
+      const from = caller(context)
       // A wrapper of the library itself may be between.
       const foreign = from !== package_ && !(package_ === 'trl' && from === 'transformers')
-      const { own, deepest, call } = failedCall(told)
+      const { own, deepest, call } = failedCall(context)
       // The line itself names the argument: no wrapper that only passes it on.
-      const gave = told.facts.frame === undefined || (deepest?.code !== undefined && (deepest.code.includes(name) || !/\*\*\w|\(\*\w/.test(deepest.code)))
+      const gave = context.facts.frame === undefined || (deepest?.code !== undefined && (deepest.code.includes(name) || !/\*\*\w|\(\*\w/.test(deepest.code)))
       if (own?.code?.includes(`${name}=`) === true && own !== deepest && call !== undefined && owner !== undefined)
         return [
           {
@@ -237,13 +237,13 @@ export const PACKAGES: readonly Known[] = [
   {
     pattern: /numpy\.(?:dtype|ufunc|ndarray) size changed, may indicate binary incompatibility/,
     says: 'A compiled module was built for another NumPy than the one that is installed.',
-    remedies: (_, told) => {
-      const module = /in init (\w{1,40})|site-packages\/(\w{1,40})\/.{1,80}\.pyx/.exec(told.situation.text)
+    remedies: (_, context) => {
+      const module = /in init (\w{1,40})|site-packages\/(\w{1,40})\/.{1,80}\.pyx/.exec(context.situation.text)
       const name = module?.[1] ?? module?.[2]
       return [
         {
           text: `Reinstall ${name ?? 'the module that the traceback names'}: pip then takes a build for this NumPy.`,
-          command: `python -m pip install --force-reinstall --no-cache-dir --no-deps ${name === undefined ? '<PACKAGE>' : installs(name, told.situation)}`,
+          command: `python -m pip install --force-reinstall --no-cache-dir --no-deps ${name === undefined ? '<PACKAGE>' : installs(name, context.situation)}`,
         },
         { text: 'Or go back to NumPy 1, where other modules were built for it.', command: "python -m pip install 'numpy<2'" },
       ]
@@ -263,8 +263,8 @@ export const PACKAGES: readonly Known[] = [
   {
     // A version that a package asks for, in its own words.
     pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found|only works|at least|too old)/i,
-    remedies: (_, told) => {
-      const asked = [...`${told.error?.message}`.matchAll(REQUIREMENT)].filter(
+    remedies: (_, context) => {
+      const asked = [...`${context.error?.message}`.matchAll(REQUIREMENT)].filter(
         ([, name = '', versions = '']) =>
           !/^(?:python|cuda|sm|driver|cudnn|got|than|versions?|to|be|is|it|and|or|with|by|from)$/i.test(name) &&
           // Not a setting and its value.

@@ -1,11 +1,11 @@
 // What services outside refuse: object stores, trackers of runs, model APIs, web servers that ask who is there.
 import type { Piece } from '../../faults/remedies/plan.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 
 const WHO_AWS: Piece = { text: 'See as whom the job speaks to AWS: run it where the job runs.', command: 'aws sts get-caller-identity' }
 /** How credentials get into a job. */
-const give = ({ situation: { programs } }: EndTold, variables: string, folder: string, role: string): Piece => ({
+const give = ({ situation: { programs } }: EndContext, variables: string, folder: string, role: string): Piece => ({
   text: programs.has('kubernetes')
     ? `Give the pod a service account with ${role}, or ${variables} from a secret.`
     : programs.has('docker') || programs.has('compose')
@@ -40,9 +40,9 @@ export const SERVICES: readonly Known[] = [
   {
     pattern: /Unable to locate credentials|Partial credentials found in/,
     title: 'AWS: there are no credentials here',
-    remedies: (_, told) => [
+    remedies: (_, context) => [
       WHO_AWS,
-      give(told, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY', '~/.aws', 'an IAM role'),
+      give(context, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY', '~/.aws', 'an IAM role'),
       { text: 'A public bucket needs none: read it unsigned (aws s3 --no-sign-request; s3fs: anon=True).' },
     ],
   },
@@ -73,19 +73,19 @@ export const SERVICES: readonly Known[] = [
   {
     pattern: /(\S{3,120}@\S{3,120}) does not have (storage\.[\w.]{3,60}) (?:access|permission)/,
     title: ([, who, permission]) => `Google Cloud Storage: ${who} lacks ${permission}`,
-    remedies: ([words = '', who = '', permission = ''], told) => [
+    remedies: ([words = '', who = '', permission = ''], context) => [
       {
         text: `Give that account ${permission} on the bucket, by a role that holds it.`,
-        command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${who.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
+        command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${context.error?.message} ${words}`) ?? '<BUCKET>'} --member=${who.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
       },
     ],
   },
   {
     pattern: /default credentials were not found|Could not automatically determine credentials/,
     title: 'Google Cloud: there are no credentials here',
-    remedies: (_, told) => [
+    remedies: (_, context) => [
       { text: 'For yourself, on this host: log in for programs.', command: 'gcloud auth application-default login' },
-      give(told, 'GOOGLE_APPLICATION_CREDENTIALS with the key file', '~/.config/gcloud', 'a service account'),
+      give(context, 'GOOGLE_APPLICATION_CREDENTIALS with the key file', '~/.config/gcloud', 'a service account'),
     ],
   },
   {

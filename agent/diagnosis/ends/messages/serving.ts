@@ -214,14 +214,14 @@ export const SERVING: readonly Known[] = [
         : WITH_CUDA.test(text)
           ? 'The installed PyTorch is a build with CUDA, so it is the driver that does not answer here, or is older than that CUDA.'
           : 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
-    remedies: (_, told) =>
-      IN_BUILD.test(told.situation.text)
+    remedies: (_, context) =>
+      IN_BUILD.test(context.situation.text)
         ? [
             {
               text: 'Leave the check out in the build only (COMMANDLINE_ARGS=--skip-torch-cuda-test, and --exit to end after the installation), and start the container with the GPU and without that option.',
             },
           ]
-        : WITH_CUDA.test(told.situation.text)
+        : WITH_CUDA.test(context.situation.text)
           ? [{ text: 'See what the driver says, and which CUDA it runs at most (head line).', command: 'nvidia-smi' }]
           : unfitTorch(),
   },

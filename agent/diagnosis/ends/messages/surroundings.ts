@@ -1,16 +1,17 @@
 // What a program does not find around it: variables, the name of its user, what it compiled before, and what Lightning expects of its module.
 import type { Piece } from '../../faults/remedies/plan.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 import { script } from './tensors.ts'
 
 const LAUNCHED = /^(?:RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT)$/
 /** `os.environ[…]` fails in Python's own os.py. */
-const fromEnvironment = ({ error }: EndTold): boolean => error?.name === 'KeyError' && /(?:^|[\\/])os\.py$|^<frozen os>$/.test(error.frames.at(-1)?.file ?? '')
-const launch = (name: string, told: EndTold): Piece => ({
+const fromEnvironment = ({ error }: EndContext): boolean =>
+  error?.name === 'KeyError' && /(?:^|[\\/])os\.py$|^<frozen os>$/.test(error.frames.at(-1)?.file ?? '')
+const launch = (name: string, context: EndContext): Piece => ({
   text: `Start it with a launcher, which sets ${name} and the others.`,
-  command: `torchrun --standalone --nproc-per-node=<GPUS> ${script(told)}`,
+  command: `torchrun --standalone --nproc-per-node=<GPUS> ${script(context)}`,
 })
 
 const ROWS: readonly Row[] = [
@@ -43,9 +44,9 @@ export const SURROUNDINGS: readonly Known[] = [
     pattern: /^'(\w{1,80})'$/m,
     when: fromEnvironment,
     title: ([, name]) => `The environment variable ${name} is not set`,
-    remedies: ([, name = ''], told) => [
+    remedies: ([, name = ''], context) => [
       LAUNCHED.test(name)
-        ? launch(name, told)
+        ? launch(name, context)
         : { text: `Set it where the job starts (in a container with -e, in a pod under env).`, command: `export ${name}=<VALUE>` },
       { text: `Or give the program a value for its absence: os.environ.get('${name}', …).` },
     ],

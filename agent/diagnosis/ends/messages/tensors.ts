@@ -1,17 +1,17 @@
 // Messages of PyTorch about tensors and ranks whose sizes, types or numbers do not fit: with the figures of the message.
 import { isUserFrame } from '../../traceback/user-frame.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import { packageOf } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 
 /** The script that the traceback begins in. */
-export const script = ({ error }: EndTold): string => {
+export const script = ({ error }: EndContext): string => {
   const file = error?.frames.find(({ name }) => name === '<module>')?.file
   return file !== undefined && /^[\w./-]+\.py$/.test(file) && !/(?:site|dist)-packages/.test(file) ? file : '<SCRIPT>'
 }
 
 /** The library whose model holds the layer; undefined where the model is the user's own. */
-function ofLibrary({ error }: EndTold): string | undefined {
+function ofLibrary({ error }: EndContext): string | undefined {
   const frames = (error?.frames ?? []).filter(({ file }) => packageOf(file) !== 'torch')
   const last = frames.at(-1)
   return last === undefined || isUserFrame(last) ? undefined : packageOf(last.file)
@@ -38,14 +38,14 @@ export const TENSORS: readonly Known[] = [
   {
     pattern: /mat1 and mat2 shapes cannot be multiplied \((\d{1,9})x(\d{1,9}) and (\d{1,9})x(\d{1,9})\)/,
     says: ([, , has, wants]) => `The layer takes inputs with ${wants} features, and got ${has}.`,
-    remedies: ([, rows, has, wants, out], told) => [
+    remedies: ([, rows, has, wants, out], context) => [
       Number(has) > Number(wants) &&
         Number(wants) > 1 &&
         Number(has) % Number(wants) === 0 && {
           text: `${has} is ${Number(has) / Number(wants)} × ${wants}: ${Number(has) / Number(wants)} vectors are side by side in one row, mostly those of a batch. Stack them as rows (torch.cat(…, dim=0)); where it is a finished script, update it or use a batch of 1.`,
         },
-      ofLibrary(told)
-        ? { text: `The layer is part of a model of ${ofLibrary(told)}: bring the input to ${wants} features, and see that model and input belong together.` }
+      ofLibrary(context)
+        ? { text: `The layer is part of a model of ${ofLibrary(context)}: bring the input to ${wants} features, and see that model and input belong together.` }
         : {
             text: `Make the layer for its input (nn.Linear(${has}, ${out})), or bring the input to ${wants} features: print x.shape before the layer.`,
           },
@@ -186,8 +186,8 @@ export const TENSORS: readonly Known[] = [
   {
     pattern: /environment variable (RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|LOCAL_RANK) expected, but not set/,
     says: 'The script was started on its own, without a launcher that sets the ranks.',
-    remedies: ([, name], told) => [
-      { text: `Start it with torchrun, which sets ${name} and the others.`, command: `torchrun --standalone --nproc-per-node=<GPUS> ${script(told)}` },
+    remedies: ([, name], context) => [
+      { text: `Start it with torchrun, which sets ${name} and the others.`, command: `torchrun --standalone --nproc-per-node=<GPUS> ${script(context)}` },
       { text: 'Under Slurm with one task for each GPU: set them from SLURM_PROCID, SLURM_NTASKS and SLURM_LOCALID before init_process_group.' },
     ],
   },

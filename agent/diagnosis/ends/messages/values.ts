@@ -2,7 +2,7 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { frameName } from '../../traceback/user-frame.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 import { calledFrom, failedCall, failedInLibrary, identifiersIn } from '../failed-call.ts'
 import { versions } from './releases.ts'
 
@@ -18,19 +18,19 @@ function nothing(code: string | undefined, attribute: string | undefined): strin
 }
 const LOOKS = /\.(?:get|find|search|match|first|pop)\(|glob\(|getenv/
 /** A value that is None, and whence it came. */
-export function none([, attribute]: RegExpExecArray, told: EndTold): readonly Piece[] {
-  if (failedInLibrary(told) && INFERENCE.some((one) => told.situation.programs.has(one))) return []
-  const { own, deepest, library, call } = failedCall(told)
+export function none([, attribute]: RegExpExecArray, context: EndContext): readonly Piece[] {
+  if (failedInLibrary(context) && INFERENCE.some((one) => context.situation.programs.has(one))) return []
+  const { own, deepest, library, call } = failedCall(context)
   const what = nothing(deepest?.code, attribute)
   if (deepest !== undefined && library !== undefined) {
-    const near = own !== undefined && (told.error?.frames.length ?? 0) - (told.error?.frames.indexOf(own) ?? 0) <= 4
+    const near = own !== undefined && (context.error?.frames.length ?? 0) - (context.error?.frames.indexOf(own) ?? 0) <= 4
     const given =
       !near || call === undefined ? undefined : `${call.callee}(…) at ${frameName(own)} gets${call.names.length === 0 ? '' : ` (${call.names.join(', ')})`}`
     return [
       {
         text: `In ${library}, ${deepest.name ?? 'its code'} (${frameName(deepest)}), ${what ?? 'a value'} is None${given === undefined ? '.' : `: see what ${given}; one of these is None, or was never set.`}`,
       },
-      !near && versions(told),
+      !near && versions(context),
     ]
   }
   if (what === undefined) return [{ text: 'Print the value before that line: it is None there, mostly because a function found nothing or has no return.' }]
@@ -42,21 +42,21 @@ export function none([, attribute]: RegExpExecArray, told: EndTold): readonly Pi
 }
 const SUBSCRIPT = /([A-Za-z_][\w.]{0,60}(?:\((?:[^()]|\([^()]{0,80}\)){0,120}\))?)\[([^\][:'"]{1,40})\](\[)?/
 /** Which list is shorter than its index. */
-export function short(told: EndTold): readonly Piece[] {
-  const { own, deepest, library } = failedCall(told)
+export function short(context: EndContext): readonly Piece[] {
+  const { own, deepest, library } = failedCall(context)
   const [, list, index = '', nested] = SUBSCRIPT.exec(deepest?.code ?? '') ?? []
   const [, at, dimension, size] =
-    /index (-?\d{1,12}) is out of (?:bounds|range)(?: for (?:dimension|axis) (\d{1,2}) with size (\d{1,12}))?/.exec(told.error?.message ?? '') ?? []
+    /index (-?\d{1,12}) is out of (?:bounds|range)(?: for (?:dimension|axis) (\d{1,2}) with size (\d{1,12}))?/.exec(context.error?.message ?? '') ?? []
   const where = library === undefined || own === undefined ? 'before that line' : `there (${library}), and look at what ${frameName(own)} passes`
   if (size !== undefined)
     return [
       {
         text: `${list ?? 'The tensor or array'} has ${size} ${size === '1' ? 'entry' : 'entries'} in dimension ${dimension}, so that index ${at} does not exist: print ${list === undefined ? 'its shape' : `${list}.shape`} and ${index === '' ? 'the indexes' : index} ${where}.${size === '0' ? ' It is empty.' : ''}`,
       },
-      calledFrom(told),
+      calledFrom(context),
     ]
   if (list === undefined)
-    return [{ text: 'Print the length and the index before that line: the list is shorter than the code supposes, or empty.' }, calledFrom(told)]
+    return [{ text: 'Print the length and the index before that line: the list is shorter than the code supposes, or empty.' }, calledFrom(context)]
   if (/\b(?:i?glob|listdir|iterdir|scandir|findall)\(/.test(list))
     return [
       {
@@ -68,13 +68,13 @@ export function short(told: EndTold): readonly Piece[] {
     {
       text: `${nested === undefined ? list : `${list} or ${list}[${index}]`} has no item [${index}]: it is shorter than the code supposes, or empty. Print len(${list})${/^-?\d/.test(index) ? '' : ` and ${index}`} ${where}.`,
     },
-    calledFrom(told),
+    calledFrom(context),
   ]
 }
 
 /** A key that a mapping does not have. */
-export function missingKey(key: string, told: EndTold): readonly Piece[] {
-  const { own, deepest, library, call } = failedCall(told)
+export function missingKey(key: string, context: EndContext): readonly Piece[] {
+  const { own, deepest, library, call } = failedCall(context)
   const plain = key.replaceAll(/['"]/g, '')
   const mapping = new RegExp(`([A-Za-z_][\\w.]{0,60})\\[(?:['"]${plain.replaceAll(/\W/g, '.')}['"]|\\w{1,40})\\]`).exec(deepest?.code ?? '')?.[1]
   if (mapping === 'os.environ')
@@ -92,7 +92,7 @@ export function missingKey(key: string, told: EndTold): readonly Piece[] {
           ? `Print the keys that are there before that line; ${key} is not among them (columns of a data set, names of a checkpoint, a variable of the environment).`
           : `${mapping} has no ${key}. print(list(${mapping})) in that place shows what it has, and the line that fills it what it should have.`,
     },
-    calledFrom(told),
+    calledFrom(context),
   ]
 }
 
@@ -105,35 +105,35 @@ const CONVERT: readonly (readonly [wanted: RegExp, got: RegExp, how: string])[] 
   [/str|bytes|path/i, /None/, 'a name that was not set'],
 ]
 /** A value of another type than a function takes. */
-export function otherType(wanted: string, got: string, told: EndTold): readonly Piece[] {
-  const { own, deepest, library, call } = failedCall(told)
+export function otherType(wanted: string, got: string, context: EndContext): readonly Piece[] {
+  const { own, deepest, library, call } = failedCall(context)
   const how = CONVERT.find(([to, from]) => to.test(wanted) && from.test(got))?.[2]
   const names = deepest === own ? identifiersIn(own?.code) : (call?.names ?? [])
   return [
     {
       text: `There ${article(got)} is where ${article(wanted.split(',')[0] ?? wanted)} is expected${library === undefined ? '' : ` (in ${library}, ${deepest === undefined ? '' : frameName(deepest)})`}: convert it before${own === undefined ? '' : ` ${frameName(own)}`}${how === undefined ? '' : ` (${how})`}.${names.length === 0 ? '' : ` print(${names.map((name) => `type(${name})`).join(', ')}) shows which it is.`}`,
     },
-    calledFrom(told),
+    calledFrom(context),
   ]
 }
 
 /** A text or a list that the code takes for a mapping. */
-export function indexed(kind: string, told: EndTold): readonly Piece[] {
-  const { deepest, library } = failedCall(told)
+export function indexed(kind: string, context: EndContext): readonly Piece[] {
+  const { deepest, library } = failedCall(context)
   if (library !== undefined)
-    return [{ text: 'Print what the library is given: it holds a text or a list where the library expects a mapping.' }, versions(told)]
+    return [{ text: 'Print what the library is given: it holds a text or a list where the library expects a mapping.' }, versions(context)]
   const value = /([A-Za-z_][\w.]{0,60}(?:\[[^\][]{1,40}\]){0,2}?)\[ ?[rf]?['"]/.exec(deepest?.code ?? '')?.[1]
   const text = kind === 'string' || kind === 'byte'
   return [
     {
       text: `${value ?? 'A value there'} is a ${text ? 'text' : kind}, not a dict${text ? ': a loop over a dict gives its keys, and JSON must be parsed first (json.loads)' : ': take one of its items first, or loop over them'}. Print ${value ?? 'it'} before that line.`,
     },
-    calledFrom(told),
+    calledFrom(context),
   ]
 }
 
 /** A call of the user's own that does not fit the function: what it lacks, or has too much of. */
-export function ownCall(callee: string, { error }: EndTold): readonly Piece[] {
+export function ownCall(callee: string, { error }: EndContext): readonly Piece[] {
   const missing = [...(/missing \d{1,3} required [^:]{1,40}: (.{1,200})/.exec(error?.message ?? '')?.[1] ?? '').matchAll(/'(\w{1,60})'/g)].map(
     (match) => match[1] ?? '',
   )

@@ -1,7 +1,7 @@
 // Why pip found no release of what was asked for, read from the releases that it lists: those fit this Python, this system and the index.
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import type { EndTold } from '../end-kind.ts'
+import type { EndContext } from '../end-kind.ts'
 
 const numbers = (version: string): readonly number[] =>
   version
@@ -29,7 +29,7 @@ const otherPython = (what: string): Piece => ({
 })
 
 /** `asked`: `==2.1.2`, or nothing; `list`: as pip prints it. */
-export function wanted(name: string, asked: string, list: string, { situation }: EndTold): Wanted {
+export function wanted(name: string, asked: string, list: string, { situation }: EndContext): Wanted {
   const whole = `${name}${asked}`
   const version = /^(?:==|~=|>=?)([\d.]+(?:\+[\w.]+)?)/.exec(asked)?.[1]
   const offered = list === 'none' ? [] : list.split(/,\s*/).filter((one) => /^\d[\w.+!-]*$/.test(one) && !/(?:dev|rc|a|b)\d/.test(one))
@@ -96,7 +96,7 @@ export function wanted(name: string, asked: string, list: string, { situation }:
 }
 
 /** The last words of a build under uv, which are below [stdout] and [stderr]. */
-export function uvBuild({ situation: { text } }: EndTold): string | undefined {
+export function uvBuild({ situation: { text } }: EndContext): string | undefined {
   const below = /\[(?:stderr|stdout)\]\n((?:(?![^\n]{0,20}hint:|[^\n]{0,20}\[std)[^\n]*\n?){1,60})/g
   const words = [...text.matchAll(below)].at(-1)?.[1]
   const whole = words?.split('\n').filter((line) => line.trim() !== '') ?? []

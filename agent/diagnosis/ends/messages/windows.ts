@@ -80,14 +80,14 @@ export const WINDOWS: readonly Known[] = [
   {
     // The part that was compiled: _fused of sageattention, _C of many.
     pattern: /DLL load failed while importing (\w{1,60}): The specified (module|procedure) could not be found/,
-    title: ([, part = ''], told) => `Windows cannot load ${caller(told) ?? part}`,
+    title: ([, part = ''], context) => `Windows cannot load ${caller(context) ?? part}`,
     says: ([, , what]) =>
       what === 'procedure'
         ? 'A library that it needs is there in another release than the one it was built for.'
         : 'A library that it needs is missing, or of another release than the one it was built for; the file itself is there.',
-    remedies: ([, part = ''], told) => {
-      const { situation } = told
-      const name = caller(told) ?? part.replace(/_cuda$|^_+/g, '')
+    remedies: ([, part = ''], context) => {
+      const { situation } = context
+      const name = caller(context) ?? part.replace(/_cuda$|^_+/g, '')
       const forTorch = /torch|cuda|attn|attention|xformers|triton/i.test(`${name} ${part} ${situation.text}`)
       return [
         forTorch

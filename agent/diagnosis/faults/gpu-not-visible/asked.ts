@@ -26,8 +26,9 @@ function cpuVersion({ situation }: Matched): string {
 }
 /** The CUDA that PyTorch was built for, by the answer or the end of its version: `+cu121` is 12.1. */
 function builtFor({ situation }: Matched): string | undefined {
-  const [, told, major, minor] = /\btorch\.version\.cuda = '?(\d{1,2}\.\d)|\btorch\.__version__ = '?[\d.]{1,12}\+cu(\d{2})(\d)\b/.exec(situation().text) ?? []
-  return told ?? (major === undefined ? undefined : `${major}.${minor}`)
+  const [, reported, major, minor] =
+    /\btorch\.version\.cuda = '?(\d{1,2}\.\d)|\btorch\.__version__ = '?[\d.]{1,12}\+cu(\d{2})(\d)\b/.exec(situation().text) ?? []
+  return reported ?? (major === undefined ? undefined : `${major}.${minor}`)
 }
 /** nvidia-smi, in the same text, names a CUDA that is no older. */
 function knowsIt(matched: Matched): boolean {

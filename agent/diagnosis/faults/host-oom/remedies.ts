@@ -27,7 +27,7 @@ export function slurmRemedies(job: string | undefined, text: string, limitBytes?
   const meant = unit === '' && amount !== undefined && Number(amount) > 0 && Number(amount) < 1024 ? `${amount}G` : undefined
   return [
     meant !== undefined && {
-      text: `--mem=${amount} is ${amount} MB, since Slurm counts in megabytes where no unit stands: write ${meant}.`,
+      text: `--mem=${amount} is ${amount} MB, since Slurm counts in megabytes where no unit is given: write ${meant}.`,
       command: `sbatch --mem=${meant} <SCRIPT>`,
     },
     { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },

@@ -65,8 +65,8 @@ const CUDA_NEAR = [
 function cudaNear(situation: Situation, file: CudaFile): string | undefined {
   const near = CUDA_NEAR.map((pattern) => group(pattern.exec(situation.text)))
   const possible = ONE_OF[file.stem]?.[file.version?.split('.')[0] ?? '']
-  const told = [near[0], situation.versions.cuda?.split('.')[0], near[1]].filter((one) => one !== undefined)
-  return possible === undefined ? told[0] : (told.find((one) => possible.includes(one)) ?? possible[0])
+  const reported = [near[0], situation.versions.cuda?.split('.')[0], near[1]].filter((one) => one !== undefined)
+  return possible === undefined ? reported[0] : (reported.find((one) => possible.includes(one)) ?? possible[0])
 }
 
 /** The module below `nvidia` in whose folder pip puts a library. */

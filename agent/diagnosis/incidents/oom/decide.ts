@@ -77,10 +77,10 @@ export function decide(state: OomState, past: MemoryPast | undefined): Decision 
   const lasts = ({ longerMs }: Hold): boolean => longerMs >= (past?.ageMs ?? 0)
   const leading: Hold[] = []
   const mentioned: OomCause[] = []
-  const consider = (held: Hold | undefined, mayLead: boolean, mayBeTold: boolean): void => {
+  const consider = (held: Hold | undefined, mayLead: boolean, mayBeMentioned: boolean): void => {
     if (held === undefined) return
     if (mayLead) leading.push(held)
-    else if (mayBeTold) mentioned.push(held.cause)
+    else if (mayBeMentioned) mentioned.push(held.cause)
   }
   // Of a new kind of demand more is to come: pieces that would have served this request, but not the next one like it, only hasten it.
   const next = isNewDemand(state, past) ? requested : 0

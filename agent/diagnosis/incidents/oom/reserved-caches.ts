@@ -28,8 +28,8 @@ export function createReservedCaches(): ReservedCaches {
       const next = new Map<string, Reserve>()
       for (const { series } of event.readings) {
         if (series.metric.name !== inferenceServerInfo.name) continue
-        const { name = '', gpu = '', server = '', memory_share: told = '' } = series.labels
-        const share = told === '' ? undefined : Number(told)
+        const { name = '', gpu = '', server = '', memory_share: reported = '' } = series.labels
+        const share = reported === '' ? undefined : Number(reported)
         next.set(keyOf(series.labels), { name, gpus: gpu.split(','), share, flag: FLAGS[server], bytes: undefined })
       }
       for (const { series, value } of event.readings) {
@@ -41,7 +41,7 @@ export function createReservedCaches(): ReservedCaches {
     sentence(gpu, total, requested) {
       const here = [...reserves.values()].filter(({ gpus, bytes }) => gpu !== undefined && gpus.includes(String(gpu)) && bytes !== undefined)
       if (here.length === 0) return undefined
-      const told = here.map(({ name, share, flag, bytes = 0 }) => {
+      const reported = here.map(({ name, share, flag, bytes = 0 }) => {
         const given = `the KV cache of ${name} was given ${gib(bytes)}`
         if (share === undefined || flag === undefined) return given
         const lower = Math.floor((share - (requested + MARGIN) / total) * 100) / 100
@@ -51,7 +51,7 @@ export function createReservedCaches(): ReservedCaches {
           ? `${given} by ${flag} ${share}`
           : `${given} by ${flag} ${share}; ${lower} would leave ${gib(leaves)} to others`
       })
-      const text = andList(told)
+      const text = andList(reported)
       return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
     },
   }

@@ -63,8 +63,8 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
       if (!present(track, place.t)) continue
       if (ofContainer(track, here) || (process !== undefined && track.pid === process.pid) || track.pid === fault.facts.pid) mine.push(track)
     }
-    const told = mine.filter(({ oom }) => oom !== undefined && isOf(fault.facts, oom, place.t))
-    if (told.length === 1) return told[0]
+    const reported = mine.filter(({ oom }) => oom !== undefined && isOf(fault.facts, oom, place.t))
+    if (reported.length === 1) return reported[0]
     const named = mine.filter(({ pid }) => pid === process?.pid || pid === fault.facts.pid)
     if (named.length === 1) return named[0]
     if (mine.length === 1) return mine[0]
@@ -117,7 +117,7 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
     const decision = decide(state, past)
     const exact = oom === undefined ? {} : exactFacts(oom, state)
     const others = state.neighbours?.flatMap(({ pid, bytes }) => (pid === undefined ? [] : [{ pid, bytes }]))
-    const told: Facts = {
+    const reported: Facts = {
       ...facts,
       ...exact,
       ...(state.processBytes === undefined ? {} : { process_bytes: state.processBytes }),
@@ -130,14 +130,14 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
     const mig = oom?.mig_uuid !== undefined || track?.sample?.mig_uuid !== undefined
     const full = mig && decision.causes[0] === 'capacity'
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
-    const { other_processes: _listed, ...alone } = told
+    const { other_processes: _listed, ...alone } = reported
     return {
       ...fault,
       title: titleOf(number, subject, track, frame, full ? `its MIG instance of ${memoryText(state.total)} is full` : causeInShort(state, decision)),
       verdict: [verdictOf(number, state, decision, past, mig), full ? roomBeside(card) : undefined, reserved].filter((text) => text !== undefined).join(' '),
-      facts: others?.length === 0 ? alone : told,
+      facts: others?.length === 0 ? alone : reported,
       remedies: oomRemedies({
-        facts: told,
+        facts: reported,
         state,
         decision,
         past,

@@ -69,17 +69,17 @@ function ofGaps({ gaps, simulated }: Evidence): readonly Doubt[] {
 
 function ofFigures({ figures }: Evidence): readonly Doubt[] {
   const found: Doubt[] = []
-  const told = (level: Doubt['level'], name: string, text: (value: number) => string, labels?: Readonly<Record<string, string>>): void => {
+  const reported = (level: Doubt['level'], name: string, text: (value: number) => string, labels?: Readonly<Record<string, string>>): void => {
     const value = figures.sum(name, labels)
     if (value !== undefined && value > 0) found.push({ level, text: text(value) })
   }
-  told('warn', agentHistoryDegraded, () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
-  told('warn', agentConsumerFailuresTotal, (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
-  told('note', agentLogSkippedTotal, (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault reported in one of them may be missing`)
-  told('note', agentSinkDroppedTotal, (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, {
+  reported('warn', agentHistoryDegraded, () => 'History cannot be written to disk: the past is kept in memory, and lost with the agent')
+  reported('warn', agentConsumerFailuresTotal, (n) => `A part of the agent failed on ${countedLarge(n, 'event', 'events')}; its log says how`)
+  reported('note', agentLogSkippedTotal, (n) => `${countedLarge(n, 'line', 'lines')} of logs skipped or cut: a fault reported in one of them may be missing`)
+  reported('note', agentSinkDroppedTotal, (n) => `${countedLarge(n, 'frame was', 'frames were')} left out for readers that were too slow`, {
     sink: 'live',
   })
-  told('note', agentSamplerHangsTotal, (n) => `The driver hung ${countedLarge(n, 'time', 'times')} since the agent’s start`)
+  reported('note', agentSamplerHangsTotal, (n) => `The driver hung ${countedLarge(n, 'time', 'times')} since the agent’s start`)
   return found
 }
 

@@ -44,13 +44,13 @@ const pathOf = (name: string, what: 'test' | 'retry'): string => `api/v1/notifie
 
 export const sendTest = (name: string): Promise<void> =>
   attempt(name, async () => {
-    const told = await send('POST', pathOf(name, 'test'), storedToken(), {})
-    if (!isTest(told)) throw new Error(`${pathOf(name, 'test')}: must be the result of a test message, not ${JSON.stringify(told)?.slice(0, 80)}`)
-    return testText(told)
+    const reported = await send('POST', pathOf(name, 'test'), storedToken(), {})
+    if (!isTest(reported)) throw new Error(`${pathOf(name, 'test')}: must be the result of a test message, not ${JSON.stringify(reported)?.slice(0, 80)}`)
+    return testText(reported)
   })
 export const retrySetAside = (name: string): Promise<void> =>
   attempt(name, async () => {
-    const told = await send('POST', pathOf(name, 'retry'), storedToken(), {})
-    const count = isObject(told) && typeof told['retried'] === 'number' ? told['retried'] : 0
+    const reported = await send('POST', pathOf(name, 'retry'), storedToken(), {})
+    const count = isObject(reported) && typeof reported['retried'] === 'number' ? reported['retried'] : 0
     return { good: true, text: `${count} ${count === 1 ? 'message is' : 'messages are'} tried again` }
   })

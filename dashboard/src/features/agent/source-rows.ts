@@ -55,19 +55,19 @@ export function sourceRows(groups: readonly GroupRow[], gaps: readonly GapEntry[
     const why = gaps.find((gap) => gap.source === source && isWhole(gap))
     const up = figures.one(agentSourceUp, { source }) !== 0
     // What it counts of itself is no reading of the host; where nothing is wrong it is a sign of life.
-    const told = own.filter(({ group, readings }) => readings > 0 && (why === undefined || group !== SELF))
-    const times = told.map(({ t }) => t)
+    const reported = own.filter(({ group, readings }) => readings > 0 && (why === undefined || group !== SELF))
+    const times = reported.map(({ t }) => t)
     // It looks, and misses nothing: there is none, as containers on a host that runs none.
     const none = own.length > 0 && own.every(({ readings, gaps: missed }) => readings === 0 && missed === 0)
     const whole = none ? 'absent' : up ? 'reads' : 'silent'
-    const reduced = told.length > 0 ? 'partly' : why?.reason === 'not_supported' ? 'absent' : 'silent'
+    const reduced = reported.length > 0 ? 'partly' : why?.reason === 'not_supported' ? 'absent' : 'silent'
     return {
       source,
       status: why === undefined ? whole : reduced,
       why,
       newest: times.length === 0 ? undefined : Math.max(...times),
       tookSeconds: figures.one(agentSourceDurationSeconds, { source }),
-      readings: told.reduce((sum, { readings }) => sum + readings, 0),
+      readings: reported.reduce((sum, { readings }) => sum + readings, 0),
       gaps: own.reduce((sum, each) => sum + each.gaps, 0),
     }
   })

@@ -66,8 +66,8 @@ async function askCost(): Promise<void> {
 }
 
 async function askVersion(): Promise<void> {
-  const told: unknown = await getJson('api/v1/openapi.json', storedToken())
-  const info: unknown = typeof told === 'object' && told !== null && 'info' in told ? told.info : undefined
+  const reported: unknown = await getJson('api/v1/openapi.json', storedToken())
+  const info: unknown = typeof reported === 'object' && reported !== null && 'info' in reported ? reported.info : undefined
   if (typeof info === 'object' && info !== null && 'version' in info && typeof info.version === 'string') version.value = info.version
 }
 

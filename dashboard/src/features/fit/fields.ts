@@ -138,7 +138,7 @@ const USUAL: Partial<Readonly<Record<keyof FitSettings, string>>> = {
 /** What a field means while it is empty. */
 export function usualOf({ usual, name }: Field, words: Words, report: FitReport | undefined): string {
   if (usual === 'prompt') return 'all'
-  const told = report?.estimate.settings[usual]
-  if (told !== undefined && !words.has(name)) return String(told)
+  const reported = report?.estimate.settings[usual]
+  if (reported !== undefined && !words.has(name)) return String(reported)
   return usual === 'dtype' && words.get('train') === 'qlora' ? 'nf4' : (USUAL[usual] ?? '')
 }

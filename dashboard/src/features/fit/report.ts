@@ -83,8 +83,8 @@ export type SuggestionGroup = { readonly gpus: readonly GpuAnswer[]; readonly su
 
 /** GPUs that are told the same are told it once. */
 export function suggestionGroups(gpus: readonly GpuAnswer[]): readonly SuggestionGroup[] {
-  const told = gpus.filter(({ suggestions }) => suggestions.length > 0)
-  return [...Map.groupBy(told, ({ suggestions }) => JSON.stringify(suggestions)).values()].map((same) => ({
+  const reported = gpus.filter(({ suggestions }) => suggestions.length > 0)
+  return [...Map.groupBy(reported, ({ suggestions }) => JSON.stringify(suggestions)).values()].map((same) => ({
     gpus: same,
     suggestions: same[0]?.suggestions ?? [],
   }))

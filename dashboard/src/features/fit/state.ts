@@ -40,9 +40,9 @@ async function ask(): Promise<void> {
   const path = `api/v1/fit?${now.query}`
   try {
     const token = storedToken()
-    const told = parseFit(await (now.config === undefined ? getJson(path, token) : send('POST', path, token, Object(JSON.parse(now.config)))))
+    const reported = parseFit(await (now.config === undefined ? getJson(path, token) : send('POST', path, token, Object(JSON.parse(now.config)))))
     if (turn !== asked) return
-    answered.value = { report: told, at: agentNow.peek() }
+    answered.value = { report: reported, at: agentNow.peek() }
     problem.value = undefined
   } catch (error) {
     if (turn !== asked) return

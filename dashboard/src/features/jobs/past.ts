@@ -116,8 +116,8 @@ export const known = computed(() => takeIncidents(before.value, [...incidents.va
 export const watchIncidents = (): (() => void) =>
   keepAsking(async (wanted, end, current) => {
     try {
-      const told = parseIncidents(await getJson(`api/v1/incidents?since=${Math.floor(end - wanted.ms)}&limit=${MOST}`, storedToken()))
-      if (current()) before.value = new Map(told.map((incident) => [incident.id, incident]))
+      const reported = parseIncidents(await getJson(`api/v1/incidents?since=${Math.floor(end - wanted.ms)}&limit=${MOST}`, storedToken()))
+      if (current()) before.value = new Map(reported.map((incident) => [incident.id, incident]))
     } catch (error) {
       // The stream tells what fires; only what is over is missing then.
       console.warn(error)

@@ -75,8 +75,8 @@ export function jobsOf(frame: FrameMessage, recently: Recently = nowOf(frame)): 
   const found = gather(frame).map(({ name, containers, rows }) => {
     const processes = processViews(rows, frame.t)
     // Where the engine tells no container, its processes still name it.
-    const told = containers.filter(({ gpuBytes }) => gpuBytes !== undefined)
-    return { name, containers, processes, holdings: byGpu((told.length > 0 ? told : processes).flatMap(({ holdings }) => holdings)) }
+    const reported = containers.filter(({ gpuBytes }) => gpuBytes !== undefined)
+    return { name, containers, processes, holdings: byGpu((reported.length > 0 ? reported : processes).flatMap(({ holdings }) => holdings)) }
   })
   const holders = new Map<number, number>()
   for (const { holdings } of found) for (const index of heldIn(holdings)) holders.set(index, (holders.get(index) ?? 0) + 1)

@@ -35,7 +35,7 @@ const gpus = (): readonly Entry[] =>
     act: { href: gpuHref(index) },
   }))
 
-const told = (): readonly Entry[] =>
+const reported = (): readonly Entry[] =>
   ordered(incidents.peek().values()).map((incident) => ({
     id: incident.id,
     group: 'Incident',
@@ -92,4 +92,4 @@ const commands = (): readonly Entry[] => [
 ]
 
 /** What is sick first, then pages; the long lists last. */
-export const entries = (): readonly Entry[] => [...pages(), ...gpus(), ...told(), ...jobs(), ...servers(), ...commands(), ...running()]
+export const entries = (): readonly Entry[] => [...pages(), ...gpus(), ...reported(), ...jobs(), ...servers(), ...commands(), ...running()]

@@ -30,9 +30,9 @@ let round = 0
 
 async function loadIncidents(ofRound: number): Promise<void> {
   try {
-    const told = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
+    const reported = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
     if (ofRound !== round) return
-    incidents.value = takeIncidents(incidents.value, told)
+    incidents.value = takeIncidents(incidents.value, reported)
     listing.value = 'there'
   } catch (error) {
     // The stream tells what fires; only what is over is missing then.

@@ -18,11 +18,11 @@ export const incidents = signal<ReadonlyMap<string, IncidentSummary>>(new Map())
 /** Newer words about an incident replace older ones; an answer of the API that comes after the stream's does not undo it. */
 export function takeIncidents(
   known: ReadonlyMap<string, IncidentSummary>,
-  told: readonly IncidentSummary[],
+  reported: readonly IncidentSummary[],
   kept = KEPT,
 ): ReadonlyMap<string, IncidentSummary> {
   const next = new Map(known)
-  for (const incident of told) {
+  for (const incident of reported) {
     const old = next.get(incident.id)
     if (old !== undefined && (old.status === 'resolved' || old.last_seen_at > incident.last_seen_at) && incident.status !== 'resolved') continue
     next.set(incident.id, incident)

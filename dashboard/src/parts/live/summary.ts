@@ -35,8 +35,8 @@ export function summarise(views: readonly GpuView[], nowMs: number): Summary {
   for (const view of views) {
     if (view.trouble !== undefined) {
       const { verdict, lasting } = view.trouble
-      const told = view.sinceMs === undefined ? verdict : `${lasting} since ${since(view.sinceMs, nowMs)}`
-      attention.push({ about: 'answers', severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${told}` })
+      const reported = view.sinceMs === undefined ? verdict : `${lasting} since ${since(view.sinceMs, nowMs)}`
+      attention.push({ about: 'answers', severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${reported}` })
     }
     const harmful = view.throttles.filter((throttle) => throttle.harmful)
     if (harmful.length > 0)

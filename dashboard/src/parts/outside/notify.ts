@@ -37,12 +37,12 @@ export async function switchNotifications(on: boolean): Promise<void> {
   notifyState.value = stateNow(on)
 }
 
-const told = new Set<string>()
+const reported = new Set<string>()
 /** Each incident once, and only while nobody looks at the page. */
 export function notifyOfNew(firing: readonly IncidentSummary[], host: string): void {
   for (const { id, title, verdict, severity, started_at: began } of firing) {
-    if (told.has(id)) continue
-    told.add(id)
+    if (reported.has(id)) continue
+    reported.add(id)
     if (notifyState.peek() !== 'on' || severity === 'info' || document.visibilityState === 'visible' || Date.now() - began > NEW_MS) continue
     const shown = new Notification(`${host}: ${title}`, { body: verdict.slice(0, 300), tag: id })
     shown.addEventListener('click', () => {

@@ -44,13 +44,13 @@ function follow(next: Range, close: Close | undefined): () => void {
       asking.value = 'yes'
       const endMs = end === undefined ? untracked(() => agentNow.value) : end * 1000
       const past = { timeline, span: next.seconds, endMs, token: storedToken(), wanted: () => !over, metrics: close?.metrics ?? HISTORY_METRICS }
-      const told = async (): Promise<void> => {
+      const reported = async (): Promise<void> => {
         const all = await Promise.all(close === undefined ? [loadPast(past)] : close.uuids.map((uuid) => loadPast({ ...past, uuid })))
         if (over) return
         asking.value = all.includes(false) ? 'failed' : 'no'
         if (end !== undefined) show()
       }
-      void told()
+      void reported()
     }),
     effect(() => {
       const now = frame.value

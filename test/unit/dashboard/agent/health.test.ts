@@ -140,36 +140,36 @@ describe('is what I see true?', () => {
     clockAheadMs: 300,
     now: T + 20_000,
   }
-  const told = (more: Partial<Evidence>) => {
+  const reported = (more: Partial<Evidence>) => {
     const evidence = { ...fine, ...more }
     const found = doubts(evidence)
     return { levels: found.map(({ level }) => level), texts: found.map(({ text }) => text), verdict: verdictOf(found, evidence) }
   }
   test('yes, where nothing speaks against it', () => {
-    expect(told({})).toEqual({ levels: [], texts: [], verdict: { level: 'good', text: 'Yes' } })
+    expect(reported({})).toEqual({ levels: [], texts: [], verdict: { level: 'good', text: 'Yes' } })
   })
   test('what the hardware does not offer, and a clock that differs, make it no less true', () => {
-    const { levels, texts, verdict } = told({ gaps: [gap('gpu', 'warpwatch_gpu_fan_speed_ratio', 'not_supported')], clockAheadMs: -185_000 })
+    const { levels, texts, verdict } = reported({ gaps: [gap('gpu', 'warpwatch_gpu_fan_speed_ratio', 'not_supported')], clockAheadMs: -185_000 })
     expect(levels).toEqual(['note', 'note'])
     expect(texts[0]).toContain('3 min 5 s behind the agent')
     expect(verdict.level).toBe('good')
   })
   test('a silent source, a hung GPU, missing figures and a history in memory are told, and each makes it less than whole', () => {
     const silent = { source: 'host', status: 'silent', why: undefined, newest: T, tookSeconds: 0.001, readings: 0, gaps: 0 } as const
-    expect(told({ sources: [silent] }).texts).toEqual(['Host: nothing was read for 20 s'])
-    expect(told({ gpusInTrouble: ['GPU 3 does not answer'] }).verdict.level).toBe('warn')
-    expect(told({ gaps: [gap('gpu', 'warpwatch_gpu_power_watts', 'no_permission')] }).texts).toEqual(['1 figure missing: no permission to read it'])
-    expect(told({ figures: parseFigures('warpwatch_agent_history_degraded 1') }).verdict).toEqual({ level: 'warn', text: 'Yes, but incomplete' })
-    expect(told({ gpus: 0 }).texts).toEqual(['No GPU is read'])
+    expect(reported({ sources: [silent] }).texts).toEqual(['Host: nothing was read for 20 s'])
+    expect(reported({ gpusInTrouble: ['GPU 3 does not answer'] }).verdict.level).toBe('warn')
+    expect(reported({ gaps: [gap('gpu', 'warpwatch_gpu_power_watts', 'no_permission')] }).texts).toEqual(['1 figure missing: no permission to read it'])
+    expect(reported({ figures: parseFigures('warpwatch_agent_history_degraded 1') }).verdict).toEqual({ level: 'warn', text: 'Yes, but incomplete' })
+    expect(reported({ gpus: 0 }).texts).toEqual(['No GPU is read'])
     const off = gap('gpu', 'gpu', 'not_supported', { detail: 'gpu.source is off' })
-    expect(told({ gpus: 0, gaps: [off] }).texts).toEqual(['No GPU is read: gpu.source is off'])
+    expect(reported({ gpus: 0, gaps: [off] }).texts).toEqual(['No GPU is read: gpu.source is off'])
   })
   test('no, where it is old or made up; the worst stands first', () => {
-    expect(told({ silentFor: 12, gpus: 0 })).toMatchObject({ levels: ['bad', 'warn'], verdict: { level: 'bad', text: 'No: it is old' } })
-    expect(told({ simulated: true }).verdict).toEqual({ level: 'bad', text: 'No: it is simulated' })
+    expect(reported({ silentFor: 12, gpus: 0 })).toMatchObject({ levels: ['bad', 'warn'], verdict: { level: 'bad', text: 'No: it is old' } })
+    expect(reported({ simulated: true }).verdict).toEqual({ level: 'bad', text: 'No: it is simulated' })
     const noFan = gap('gpu', 'warpwatch_gpu_fan_speed_ratio', 'not_supported')
-    expect(told({ simulated: true, gaps: [noFan] }).texts[1]).toBe('1 figure is not offered by the simulated hardware')
-    expect(told({ simulated: true, silentFor: 12 }).verdict.text).toBe('No: it is old')
+    expect(reported({ simulated: true, gaps: [noFan] }).texts[1]).toBe('1 figure is not offered by the simulated hardware')
+    expect(reported({ simulated: true, silentFor: 12 }).verdict.text).toBe('No: it is old')
   })
 })
 

@@ -80,11 +80,11 @@ describe('processes with a probe', () => {
 
 test('an incident that came again tells when its newest process ran out of memory, and nothing of another one or of another kind', () => {
   const subject = { gpu: { uuid: 'GPU-6' }, process: { pid: 7 } }
-  const told = [
+  const reported = [
     { kind: 'cuda_oom', subject, started_at: 1_000, occurred_at: 61_000 },
     { kind: 'cuda_oom', subject, started_at: 90_000 },
     { kind: 'cuda_oom', subject: { process: { pid: 8 } }, started_at: 2_000 },
     { kind: 'oom_restart_loop', subject, started_at: 3_000 },
   ] as const
-  expect(oomsAmong(told, 7)).toEqual([61_000, 90_000])
+  expect(oomsAmong(reported, 7)).toEqual([61_000, 90_000])
 })

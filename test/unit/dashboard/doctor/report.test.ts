@@ -36,12 +36,12 @@ describe('what is to be mended', () => {
     if (memory === undefined) throw new Error('expected the check of memory in the fixture')
     const { findings } = memory
     const more = [...findings, { ...findings[0], status: 'warn' as const, subject: 'other', summary: 'none at all' }]
-    const told = complaints(of({ ...memory, findings: [...more, { status: 'pass', subject: 'well', summary: 'enough' }] }))
-    expect(told.map(({ subjects, finding }) => [subjects, finding.summary])).toEqual([
+    const reported = complaints(of({ ...memory, findings: [...more, { status: 'pass', subject: 'well', summary: 'enough' }] }))
+    expect(reported.map(({ subjects, finding }) => [subjects, finding.summary])).toEqual([
       [['trainer', 'server'], 'its memory limit is small'],
       [['other'], 'none at all'],
     ])
-    expect(told[0]?.finding.remedies).toEqual([{ text: 'Raise it.' }])
+    expect(reported[0]?.finding.remedies).toEqual([{ text: 'Raise it.' }])
   })
 })
 

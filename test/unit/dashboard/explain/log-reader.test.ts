@@ -11,14 +11,14 @@ const OOM =
 
 function readerOf(text: string) {
   const bytes = new TextEncoder().encode(text)
-  const told: number[] = []
+  const reported: number[] = []
   const reader = createLogReader(
     bytes.length,
     (from, to) => bytes.slice(from, to),
-    (done) => told.push(done),
+    (done) => reported.push(done),
   )
   const faults = explainStream(logScanner(), reader.pieces())
-  return { reader, faults, told, size: bytes.length, marked: faults.flatMap(({ evidence }) => evidence.map(({ line }) => line)) }
+  return { reader, faults, reported, size: bytes.length, marked: faults.flatMap(({ evidence }) => evidence.map(({ line }) => line)) }
 }
 
 describe('the lines of a log', () => {
@@ -36,10 +36,10 @@ describe('the lines of a log', () => {
 
   test('those around the fault of a long one, over the ends of pieces', () => {
     const lines = Array.from({ length: 160_000 }, (_, i) => (i === 131_071 ? OOM : `step ${i + 1} of an epoch that is long – loss 0.${i}`))
-    const { reader, marked, told, size } = readerOf(`${lines.join('\r\n')}\n`)
+    const { reader, marked, reported, size } = readerOf(`${lines.join('\r\n')}\n`)
     expect(size).toBeGreaterThan(5 * 2 ** 20)
-    expect(told.at(-1)).toBe(size)
-    expect(told.length).toBeGreaterThan(1)
+    expect(reported.at(-1)).toBe(size)
+    expect(reported.length).toBeGreaterThan(1)
     expect(reader.lineCount()).toBe(160_000)
     expect(marked).toEqual([131_072])
     const shown = reader.linesAround([2, ...marked, 159_999])

@@ -166,13 +166,13 @@ describe('the table', () => {
     expect(jobKeyOf(incident('a', { subject: { process: { pid: 8 } }, facts: { job_id: 4711 } }), byPid)).toBe('slurm:4711')
     expect(jobKeyOf(incident('a', { subject: { gpu: { index: 0 } } }), byPid)).toBeUndefined()
     const subject = { container: { name: 'train' } }
-    const told = [
+    const reported = [
       incident('now', { subject, facts: { gpu_seconds_lost: 100 } }),
       incident('over', { subject, status: 'resolved', facts: { gpu_seconds_lost: 7 } }),
       incident('long ago', { subject, status: 'resolved', started_at: 10, last_seen_at: 20, facts: { gpu_seconds_lost: 1_000 } }),
       incident('still', { subject, started_at: 10, last_seen_at: 20, facts: { gpu_seconds_lost: 1_000 } }),
     ]
-    const [row] = rowsOf(jobs, past, told)
+    const [row] = rowsOf(jobs, past, reported)
     expect(row?.incidents.map(({ id }) => id)).toEqual(['now', 'over', 'still'])
     expect(row?.firing.map(({ id }) => id)).toEqual(['now', 'still'])
     expect([row?.lost, row === undefined ? undefined : wasted(row)]).toEqual([107, 167])
@@ -183,13 +183,13 @@ describe('the table', () => {
     const index = jobs.find(({ key }) => key === 'pid:77')?.holdings[0]?.index
     const gpu = { uuid: 'GPU-1', index: index ?? -1 }
     const hot = { kind: 'throttling', consequences: [] } as const
-    const told = [
+    const reported = [
       incident('hot', { ...hot, subject: { gpu } }),
       incident('was hot', { ...hot, subject: { gpu }, status: 'resolved' }),
       incident('elsewhere', { ...hot, subject: { gpu: { uuid: 'GPU-9', index: 99 } } }),
       incident('of another', { ...hot, subject: { gpu, container: { name: 'web' } } }),
     ]
-    const rows = rowsOf(jobs, past, told)
+    const rows = rowsOf(jobs, past, reported)
     const of = (key: string) => rows.find(({ job }) => job.key === key)?.incidents.map(({ id }) => id)
     expect(of('pid:77')).toEqual(['hot'])
     expect(of('web')).toEqual(['of another'])

@@ -96,10 +96,10 @@ describe('what PyTorch keeps', () => {
   test('lies on top of what its container uses: stranded first, then the cache', () => {
     const timeline = createTimeline(3)
     const row = { pid: 1, process: 'python', uuid: 'GPU-0', gpu: '0', container: 'a', container_id: 'a-id' }
-    const told = frame(1000_000, [gpu(0)], [container('a', { 'GPU-0': 6 * GIB })])
-    recordFrame(timeline, { ...told, allocators: [{ ...row, reserved_bytes: 5 * GIB, active_bytes: 2 * GIB, inactive_split_bytes: GIB }] })
+    const reported = frame(1000_000, [gpu(0)], [container('a', { 'GPU-0': 6 * GIB })])
+    recordFrame(timeline, { ...reported, allocators: [{ ...row, reserved_bytes: 5 * GIB, active_bytes: 2 * GIB, inactive_split_bytes: GIB }] })
     // A second without the probe's word: it holds.
-    recordFrame(timeline, { ...told, t: 1001_000 })
+    recordFrame(timeline, { ...reported, t: 1001_000 })
     const layers = layersOf(timeline, 'GPU-0')
     expect(layers.map(({ kind }) => kind)).toEqual(['container', 'stranded', 'cache', 'host', 'unattributed'])
     const rows = plain(stackRows(timeline, 'GPU-0', layers, createColumnBook()))

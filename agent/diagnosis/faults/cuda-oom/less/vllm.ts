@@ -221,7 +221,7 @@ const PROFILES = /\b(?:profile_run|determine_num_available_blocks|determine_avai
 const smallerTrial = (situation: Situation): Piece =>
   option(
     situation,
-    'It failed in the trial run at its start, before there is a KV cache: let a step take fewer tokens. A smaller share of the card (--gpu-memory-utilization) makes no room for it.',
+    'It failed in the trial run at its start, before there is a KV cache: let a step take fewer tokens. A smaller share of the card (--gpu-memory-utilization) makes no space for it.',
     'max_num_batched_tokens',
     Math.max(512, Math.floor((numberSet(situation.settings, 'max_num_batched_tokens') ?? 4096) / 2)),
   )

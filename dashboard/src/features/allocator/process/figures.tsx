@@ -28,11 +28,11 @@ const share = (bytes: number | undefined, of: number | undefined): string =>
 
 /** From now: `3 to 8 min`; an end that is not known is left open. */
 function Outlook() {
-  const told = forecast.value
+  const reported = forecast.value
   const now = agentNow.value
-  if (told === undefined)
+  if (reported === undefined)
     return <Tile id="forecast" name="Runs out" figure={{ value: DASH, unit: '' }} note="no forecast: its growth is too short or too uneven" />
-  const { earliestMs, latestMs } = told
+  const { earliestMs, latestMs } = reported
   const left = (ms: number): string => age(Math.max(0, (ms - now) / 1000))
   const note = latestMs === undefined ? 'at the earliest, if it goes on' : `at the earliest; ${left(latestMs)} at the latest, if it goes on`
   return <Tile id="forecast" name="Runs out in" figure={{ value: earliestMs === undefined ? DASH : left(earliestMs), unit: '' }} note={note} wrong />

@@ -176,9 +176,9 @@ export function risesOf(lanes: Lanes, measure: 'retries_total' | 'ooms_total'): 
 export function marksOf(lanes: Lanes, oomsMs: readonly number[]): readonly Mark[] {
   const [first = 0] = lanes.seconds()
   const counted = risesOf(lanes, 'ooms_total')
-  const told = oomsMs.map((ms) => Math.floor(ms / 1000)).filter((second) => second >= first)
+  const reported = oomsMs.map((ms) => Math.floor(ms / 1000)).filter((second) => second >= first)
   const near = (second: number): boolean => counted.some((other) => Math.abs(other - second) <= lanes.stepS + 2)
-  const ooms = [...counted, ...told.filter((second) => !near(second))]
+  const ooms = [...counted, ...reported.filter((second) => !near(second))]
   const marks: Mark[] = [
     ...risesOf(lanes, 'retries_total').map((second): Mark => ({ second, kind: 'retry' })),
     ...ooms.map((second): Mark => ({ second, kind: 'oom' })),

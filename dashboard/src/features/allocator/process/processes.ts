@@ -109,9 +109,9 @@ export const successorOf = (all: readonly Probed[], gone: Probed): Probed | unde
 export const nameOf = ({ pid, process, owner, gpu, gi }: Probed): string =>
   `GPU ${gpu}${gi === undefined || gi === '' ? '' : ` instance ${gi}`} · pid ${pid} · ${owner ?? process}`
 
-type Told = Pick<IncidentSummary, 'kind' | 'subject' | 'started_at' | 'occurred_at'>
+type Reported = Pick<IncidentSummary, 'kind' | 'subject' | 'started_at' | 'occurred_at'>
 /** When the process ran out of memory, Unix ms. An incident that came again names the process of its newest time, not of its first. */
-export const oomsAmong = (incidents: Iterable<Told>, pid: number): readonly number[] =>
+export const oomsAmong = (incidents: Iterable<Reported>, pid: number): readonly number[] =>
   [...incidents]
     .filter(({ kind, subject }) => kind === 'cuda_oom' && subject.process?.pid === pid)
     .map(({ occurred_at: newest, started_at: first }) => newest ?? first)

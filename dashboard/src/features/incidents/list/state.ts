@@ -53,8 +53,8 @@ export function filter(changes: IncidentFilters): void {
 
 async function ask(): Promise<void> {
   try {
-    const told = parseIncidents(await getJson(`api/v1/incidents?limit=${limit.peek()}`, storedToken()))
-    past.value = new Map(told.map((incident) => [incident.id, incident]))
+    const reported = parseIncidents(await getJson(`api/v1/incidents?limit=${limit.peek()}`, storedToken()))
+    past.value = new Map(reported.map((incident) => [incident.id, incident]))
     asked.value = { state: 'there' }
   } catch (error) {
     if (asked.peek().state !== 'there') asked.value = { state: 'failed', why: error instanceof ApiError ? error.failure.message : 'the agent does not answer' }

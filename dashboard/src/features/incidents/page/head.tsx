@@ -50,7 +50,7 @@ function Said({ incident: { silenced, acknowledged } }: { readonly incident: Inc
   if (silenced === undefined && acknowledged === undefined) return null
   return (
     <ul class="said">
-      {silenced !== undefined && <li>Silenced until {momentText(silenced.until, now)}: nobody is told.</li>}
+      {silenced !== undefined && <li>Silenced until {momentText(silenced.until, now)}: nobody is notified.</li>}
       {acknowledged !== undefined && (
         <li>
           Acknowledged {momentText(acknowledged.at, now)}

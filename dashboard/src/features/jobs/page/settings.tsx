@@ -13,13 +13,13 @@ import type { Job } from '../running.ts'
 
 type KnownSettings = { readonly [name in keyof ContainerSettings]: unknown }
 /** By container id; undefined while it is asked for or where nothing was reported. */
-const told = signal<ReadonlyMap<string, KnownSettings>>(new Map())
+const reported = signal<ReadonlyMap<string, KnownSettings>>(new Map())
 
 async function askSettings(id: string): Promise<void> {
-  if (told.peek().has(id)) return
+  if (reported.peek().has(id)) return
   try {
     const value = await getJson(`api/v1/containers/${encodeURIComponent(id)}/settings`, storedToken())
-    if (typeof value === 'object' && value !== null) told.value = new Map(told.peek()).set(id, value)
+    if (typeof value === 'object' && value !== null) reported.value = new Map(reported.peek()).set(id, value)
   } catch {
     // No engine, or one that has not answered yet: what the readings know of limits is shown all the same.
   }
@@ -68,7 +68,7 @@ export function JobSettings({ job: { containers } }: { readonly job: Job }) {
       <h2 id="job-settings-title">Settings</h2>
       {containers.map((view) => (
         <dl key={view.key} class="fact-list job-settings" aria-label={`settings of ${view.row.container}`}>
-          {settingsOf(view, told.value.get(view.key) ?? {}, agentNow.peek()).map(({ name, label, value }) => (
+          {settingsOf(view, reported.value.get(view.key) ?? {}, agentNow.peek()).map(({ name, label, value }) => (
             <div key={name} data-setting={name}>
               <dt>{label}</dt>
               <dd>{value}</dd>

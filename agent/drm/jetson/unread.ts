@@ -15,7 +15,7 @@ const WHY: readonly (readonly [reason: string, ...metrics: readonly MetricDef[]]
   ['the kernel has no file with the load of memory or video engines', gpuMemoryUtilizationRatio, gpuEncoderUtilizationRatio, gpuDecoderUtilizationRatio],
 ]
 
-export const untold: CardCollector = {
+export const unread: CardCollector = {
   id: 'untold',
   rate: 'slow',
   readsAsleep: true,

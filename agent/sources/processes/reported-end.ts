@@ -2,7 +2,7 @@
 import type { Outcome } from '../../model/job.ts'
 import type { RunResult } from '../nvidia-smi/run.ts'
 
-export type ToldEnd = {
+export type ReportedEnd = {
   readonly by: string
   /** Its own: `OUT_OF_MEMORY`, `Result=timeout`. */
   readonly words: string
@@ -12,7 +12,7 @@ export type ToldEnd = {
   readonly signal?: string
 }
 /** `running`, `silent` (no answer in time, as on a busy host): to be asked again. undefined: it does not know. */
-export type Answer = ToldEnd | 'running' | 'silent' | undefined
+export type Answer = ReportedEnd | 'running' | 'silent' | undefined
 export type Ask = (command: string, args: readonly string[]) => Promise<RunResult>
 
 export async function answerOf<Known>(
