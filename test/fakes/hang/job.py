@@ -70,8 +70,8 @@ def gil():
 
 def loop():
     x = 0
-    while True:
-        x += 1  # loop
+    # On one line: a look may find it at the head of the loop as well.
+    while True: x += 1  # loop
 
 
 def stopped():
