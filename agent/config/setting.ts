@@ -8,7 +8,7 @@ export type Setting = {
   readonly path: string
   readonly value: unknown
   readonly where: string
-  /** Where a part of the value stands; without it all of it is at `where`. */
+  /** Where a part of the value is; without it all of it is at `where`. */
   readonly at?: (path: readonly (string | number)[]) => string
 }
 

@@ -138,7 +138,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.reported(open, fault, line, linesOf(line).slice(0, -1))
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     collection.seen(open, fault, place, line)
-    // A burst of one fault is reported once a second; what is new is told at once.
+    // A burst of one fault is reported once a second; what is new is reported at once.
     if (open.status === 'firing' && fired.get(open.id) !== rootOf(open).fault.kind) tell(open)
   }
 

@@ -12,7 +12,7 @@ export type AnswerReader = {
   readonly status: () => number | undefined
 }
 type Head = { readonly status: number; readonly statusText: string; readonly headers: IncomingHttpHeaders; readonly keeps: boolean }
-/** Takes pieces of a body; tells how many bytes are behind its end, or undefined while it goes on. */
+/** Takes pieces of a body; gives how many bytes are behind its end, or undefined while it goes on. */
 type Body = {
   readonly push: (piece: Buffer) => number | undefined
   readonly take: () => Buffer

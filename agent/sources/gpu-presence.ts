@@ -36,7 +36,7 @@ const isNvidia = ({ vendor }: { readonly vendor?: string | undefined }): boolean
 
 const STUCK: readonly GapReason[] = ['timeout', 'driver_error']
 const LOST: readonly GapReason[] = ['gpu_lost', 'reset_required']
-/** A GPU may hang or be lost before it tells its UUID; then its number is all that is reported. */
+/** A GPU may hang or be lost before it gives its UUID; then its number is all that is reported. */
 const isOf = ({ labels }: Gap, { uuid, index }: Known): boolean => (labels['uuid'] === undefined ? labels['gpu'] === String(index) : labels['uuid'] === uuid)
 
 const remembered = z.array(z.object({ uuid: z.string(), index: z.number(), bus: z.optional(z.string()), vendor: z.optional(z.string()), seenAt: z.number() }))

@@ -11,7 +11,7 @@ import { createForecastReadings, forecastMetrics } from './incidents/forecasts.t
 
 const metrics: readonly MetricDef[] = [incidentActive, incidentsTotal, incidentLastTimestampSeconds, incidentsSilenced, gpuSecondsLostTotal, ...forecastMetrics]
 
-/** A hundred counters that rarely move: told when one does, and again every so often. */
+/** A hundred counters that rarely move: reported when one does, and again every so often. */
 const RENEW_MS = 10_000
 
 export function createIncidentsSource(figures: () => IncidentFigures): Source {

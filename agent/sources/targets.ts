@@ -15,7 +15,7 @@ import { checkTarget, type Checked } from './targets/check.ts'
 const targetMetrics = [targetInfo, targetUp, targetLatencySeconds, targetStatus, targetFailing, targetFailedChecks] as const
 
 const ID = 'targets'
-/** Which targets there are is told again so often, however rarely they are asked: a source that is silent for long counts as down. */
+/** Which targets there are is reported again so often, however rarely they are asked: a source that is silent for long counts as down. */
 const RENEW_MS = 10_000
 
 /** What one check says, as readings and gaps. */

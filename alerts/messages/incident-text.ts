@@ -99,7 +99,7 @@ function figuresOf(facts: Facts): readonly string[] {
 }
 
 const MOST_LINES = 3
-/** The lines that show the fault; a fault that only numbers tell has its own words for a line, which are above already. */
+/** The lines that show the fault; a fault that only numbers show has its own words for a line, which are above already. */
 function logOf({ evidence }: OutgoingIncident): readonly string[] {
   const lines = evidence.log_lines.filter(({ stream }) => stream !== 'numbers')
   const marked = lines.filter(({ matched }) => matched === true)

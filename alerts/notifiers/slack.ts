@@ -65,7 +65,7 @@ function wasteBodyOf(message: WasteMessage): Body {
 }
 const compatibleWasteBody = (message: WasteMessage): Body => ({ text: markdownWaste(message, MOST_COMPATIBLE) })
 
-/** What was never told is in the channel itself; all else goes to the thread when there is just one. */
+/** What was never sent is in the channel itself; all else goes to the thread when there is just one. */
 function threadOf({ items }: Message, threads: ReadonlyMap<string, string>): string | undefined {
   const found = new Set(items.map(({ incident }) => threads.get(incident.id)))
   const [only] = found

@@ -24,7 +24,7 @@ export type Known = {
 
 export type Router = {
   /**
-   * What is to be told of an incident as it is at `t`. Pure: called when an incident changes, and every few seconds for what fires
+   * What is to be sent about an incident as it is at `t`. Pure: called when an incident changes, and every few seconds for what fires
    * or was told as firing. Each notifier is planned for at most once, by the first route that names it and fits.
    */
   readonly plan: (incident: IncidentSummary, known: Known, t: number) => readonly Plan[]

@@ -1,4 +1,4 @@
-// kill -9 at every stage of sending, again and again: every incident is reported, in order, and at most the message on its way is told twice, with its key.
+// kill -9 at every stage of sending, again and again: every incident is reported, in order, and at most the message on its way is delivered twice, with its key.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -49,7 +49,7 @@ async function run(args: readonly string[], awaited: () => string, killWhen?: (s
   const timer = setTimeout(() => {
     stuck.reject(
       new Error(
-        `waited ${STUCK_MS} ms for ${awaited()}; exit ${child.exitCode ?? child.signalCode ?? 'none'}; its last words: ${reported.slice(-300)}${errors}`,
+        `waited ${STUCK_MS} ms for ${awaited()}; exit ${child.exitCode ?? child.signalCode ?? 'none'}; its last output: ${reported.slice(-300)}${errors}`,
       ),
     )
     child.kill('SIGKILL')
@@ -112,7 +112,7 @@ async function chain(seed: number): Promise<number> {
   const once = [...new Map(receiver.requests.map((received) => [received.key, itemsOf(received)])).values()].flat()
   const certain = new Set(saved)
   const reported = once.filter((text) => certain.has(text) || !perhaps.has(text))
-  expect(reported.toSorted(), 'each incident is told once that it fires and once that it is over').toEqual([...certain].toSorted())
+  expect(reported.toSorted(), 'each incident is delivered once as firing and once as resolved').toEqual([...certain].toSorted())
   const at = new Map(once.map((text, i) => [text, i]))
   const overtaken = once.filter((text) => text.endsWith('-') && (at.get(text) ?? 0) < (at.get(text.replace('-', '+')) ?? Infinity))
   expect(overtaken, 'ends that came before their beginnings').toEqual([])

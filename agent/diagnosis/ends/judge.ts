@@ -17,7 +17,7 @@ import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver, wentOn, whileStopping } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAgain, saidBefore, takesOver, wentOn, whileStopping } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -172,7 +172,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       evidence.progressAt > sign.at) ||
     // A signal that it ignored, as it says, and worked on.
     (sign.type === 'order' && !sign.sure && evidence.ignoredAt >= sign.at && evidence.progressAt > evidence.ignoredAt && sign.facts.job_id === undefined) ||
-    (sign.type === 'order' && orderedAnew(sign, signs)) ||
+    (sign.type === 'order' && orderedAgain(sign, signs)) ||
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.

@@ -85,7 +85,7 @@ export const loggedAgain = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
   )
 
 /** Of another job that wrote to the same file before, or the first half of a line whose second half gives the reason. */
-export const orderedAnew = (sign: OrderSign, signs: readonly Sign[]): boolean =>
+export const orderedAgain = (sign: OrderSign, signs: readonly Sign[]): boolean =>
   sign.facts.job_id !== undefined &&
   signs.some(
     (other) =>

@@ -240,7 +240,7 @@ export const illegalMemoryAccess = ruleFamily({
           { text: 'Let another GPU drive the screen, or split the work into shorter kernels.' },
           // learn.microsoft.com/windows-hardware/drivers/display/tdr-registry-keys
           situation().system === 'windows' && {
-            text: 'Or let Windows wait longer than 2 s for the GPU, as administrator, and restart; the screen freezes for so long.',
+            text: 'Or let Windows wait longer than 2 s for the GPU, as administrator, and restart; the screen freezes for that long.',
             command: 'reg add HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60',
           },
           synchronous(situation()),

@@ -110,7 +110,7 @@ export function createRecentSeries({ maxSeries = 5_000, onFull = () => {} }: Rec
     byKey.set(key, made)
     return made
   }
-  /** Also after a clock that was set back: what is in the future is as dead as what lies far back. */
+  /** Also after a clock that was set back: what is in the future is as dead as what is far back. */
   const sweep = (now: number): void => {
     sweptAt = now
     for (const [key, ring] of byKey) if (Math.abs(now - ring.lastT) > SPAN_MS) byKey.delete(key)

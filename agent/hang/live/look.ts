@@ -1,5 +1,5 @@
 // Looks at running processes and those below them: which ranks they are, their stacks, what the kernel says. Twice, so that what moves is
-// told from what does not move. Nothing is stopped and nothing is written.
+// distinguished from what does not move. Nothing is stopped and nothing is written.
 import { setTimeout as pause } from 'node:timers/promises'
 import { hostname } from 'node:os'
 import { messageOf } from '../../text/error.ts'

@@ -71,7 +71,7 @@ export const llamaCpp = defineFamily({
     // First, since it says whether the others may be asked.
     { path: '/props', rate: 'scrape', read: readProps },
     { path: '/slots', rate: 'scrape', when: isServer, read: readSlots },
-    // Each reading empties the averages that this page tells its operator, so it is read as rarely as counters allow.
+    // Each reading empties the averages that this page shows its operator, so it is read as rarely as counters allow.
     { path: '/metrics', rate: 'rare', when: isServer, read: readMetrics },
     { path: '/models', rate: 'rare', when: isRouter, read: readModels },
     { path: '/v1/models', rate: 'rare', when: isServer, read: readModels },

@@ -1,4 +1,4 @@
-// Ollama before and after 0.30: it has no metrics; /api/ps tells the loaded models and how much of each is on the GPU.
+// Ollama before and after 0.30: it has no metrics; /api/ps lists the loaded models and how much of each is on the GPU.
 import * as z from 'zod/mini'
 import { defineFamily, type Known } from '../family.ts'
 import { amount, part, readJson, words } from '../json-page.ts'

@@ -1,4 +1,4 @@
-// whisper.cpp's whisper-server: it tells whether its model is loaded; which one is in its command line.
+// whisper.cpp's whisper-server: it reports whether its model is loaded; which one is in its command line.
 import * as z from 'zod/mini'
 import { defineFamily, type Known } from '../family.ts'
 import { readJson } from '../json-page.ts'

@@ -33,7 +33,7 @@ export const gpuSourceMetrics = [
 
 /** Kept up for a GPU that vanished, so that its reason can still be read. */
 const VANISHED_TTL_MS = 600_000
-/** Counters change rarely: told when they change, and again every so often. */
+/** Counters change rarely: reported when they change, and again every so often. */
 const RENEW_MS = 10_000
 /** More than an answer is late, less than any clock is set back by hand. */
 const CLOCK_SET_BACK_MS = 60_000
@@ -116,7 +116,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     const { vanished, lost } = registry.hello(hello, supervisor?.leftOut() ?? [])
     for (const gpu of vanished) {
       gpu.gap = undefined
-      // One that told its UUID only now, or that is at another index now, is not gone.
+      // One that gave its UUID only now, or that is at another index now, is not gone.
       if (hello.gpus.some((present) => (gpu.uuid === undefined ? present.index === gpu.index : present.uuid === gpu.uuid))) {
         silence(gpu, t)
         continue

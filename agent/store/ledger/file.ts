@@ -127,7 +127,7 @@ export function ledgerIn(db: Database): LedgerFile {
   const keep = db.prepare('INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (uuid) DO UPDATE SET t = excluded.t, state = excluded.state')
   const states = db.prepare<[], string>('SELECT state FROM checkpoints').pluck()
   const all = db.prepare<[], WholeRow>('SELECT use.*, owners.*, cards.* FROM use JOIN owners ON owners.id = owner JOIN cards ON cards.id = card')
-  // Of an hour or a day that lies partly before, the part counts; hours are short, and days are rarely the first.
+  // Of an hour or a day that is partly before, the part counts; hours are short, and days are rarely the first.
   const inside = `min(1.0, max(0.0, ((hour + hours) * ${HOUR_MS}.0 - :since) / (hours * ${HOUR_MS}.0)))`
   // First by the number of the owner or card, then by name: a join for each of thousands of rows takes most of the time.
   const sumsBy = (by: JobGroup) => {

@@ -65,7 +65,7 @@ function sample(id: number, index: number, rate: Rate): void {
   for (const message of bad) send(message)
   const base = { type: 'gpu', id, index, uuid: labels.uuid, rate, durationMs: 1 }
   if (script().gone?.includes(index)) {
-    reported.delete(`${place} ${rate}`) // the gaps change, so they are told again afterwards
+    reported.delete(`${place} ${rate}`) // the gaps change, so they are reported again afterwards
     const gaps = [{ metric: 'gpu', labels, reason: 'gpu_lost', code: 15, detail: 'GPU is lost' }]
     return send({ ...base, series: [], values: [], gaps, ...(xids.length > 0 ? { xids: xids.map((xid) => ({ xid })) } : {}) })
   }

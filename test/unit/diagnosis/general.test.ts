@@ -94,7 +94,7 @@ describe('a value that the line does not expect', () => {
   })
   test('another type: how it is converted', () => {
     expect(at('TypeError: expected Tensor as element 0 in argument 0, but got list', own('x = torch.cat([p for p in parts])'))).toMatch(
-      /a list is where a Tensor is expected[^]*torch\.as_tensor/,
+      /a list was passed where a Tensor is expected[^]*torch\.as_tensor/,
     )
     expect(at("TypeError: unsupported operand type(s) for +: 'int' and 'str'", own('total = count + name'))).toMatch(/There an int meets a str/)
   })

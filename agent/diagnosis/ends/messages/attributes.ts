@@ -116,7 +116,7 @@ export const ATTRIBUTES: readonly Known[] = [
       /^(?:AttributeError)?$/.test(error?.message ?? '')
         ? error?.frames.at(-1)?.file.endsWith('tokenization_utils_base.py') === true
         : /\bapply_chat_template\b/.test(situation.text),
-    title: 'A dictionary of tensors is where one tensor is expected',
+    title: 'A dictionary of tensors was passed where one tensor is expected',
     says: 'A tokenizer that is called, and from Transformers 5 on apply_chat_template as well, returns a BatchEncoding with input_ids and attention_mask.',
     remedies: () => [
       { text: 'Pass all of it: model.generate(**inputs). Where a tensor or list of tokens is wanted: inputs["input_ids"].' },

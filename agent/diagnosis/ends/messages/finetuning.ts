@@ -41,7 +41,7 @@ export const FINETUNING: readonly Known[] = [
     pattern: /^/,
     when: ({ error, situation }) => error?.name === 'AssertionError' && /assert len\(set\(t\.dtype for t in tensors\)\) == 1/.test(situation.text),
     title: 'ZeRO-3 got weights of several types',
-    says: 'ZeRO-3 puts the weights of a group into one buffer, so all of them must have one dtype: adapters, value heads or norms in fp32 are beside bf16 or fp16 here.',
+    says: 'ZeRO-3 puts the weights of a group into one buffer, so all of them must have one dtype: adapters, value heads or norms in fp32 are mixed with bf16 or fp16 here.',
     remedies: () => [
       { text: 'Bring all weights to one type after adapters and heads were added, before the trainer is made: model.to(torch.bfloat16).' },
       { text: 'PEFT keeps adapters in fp32 by itself: get_peft_model(model, config, autocast_adapter_dtype=False).' },

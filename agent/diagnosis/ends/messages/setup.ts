@@ -128,7 +128,7 @@ export const SETUP: readonly Known[] = [
       if (words.startsWith('Could not run'))
         return [
           {
-            text: 'Install the torchvision with the same CUDA as PyTorch, from the same index: what is behind the plus of its version (cu126, cu128 …) names it.',
+            text: 'Install the torchvision with the same CUDA as PyTorch, from the same index: the part after the plus in its version (cu126, cu128 …) names it.',
             command: `python -c "import torch; print(torch.__version__)"\npython -m pip install --force-reinstall --no-deps torchvision --index-url https://download.pytorch.org/whl/${/\b2\.\d{1,2}\.\d\+(cu\d{3})\b/.exec(situation.text)?.[1] ?? '<CUDA>'}`,
           },
         ]

@@ -111,7 +111,7 @@ export function otherType(wanted: string, got: string, context: EndContext): rea
   const names = deepest === own ? identifiersIn(own?.code) : (call?.names ?? [])
   return [
     {
-      text: `There ${article(got)} is where ${article(wanted.split(',')[0] ?? wanted)} is expected${library === undefined ? '' : ` (in ${library}, ${deepest === undefined ? '' : frameName(deepest)})`}: convert it before${own === undefined ? '' : ` ${frameName(own)}`}${how === undefined ? '' : ` (${how})`}.${names.length === 0 ? '' : ` print(${names.map((name) => `type(${name})`).join(', ')}) shows which it is.`}`,
+      text: `Here ${article(got)} was passed where ${article(wanted.split(',')[0] ?? wanted)} is expected${library === undefined ? '' : ` (in ${library}, ${deepest === undefined ? '' : frameName(deepest)})`}: convert it before${own === undefined ? '' : ` ${frameName(own)}`}${how === undefined ? '' : ` (${how})`}.${names.length === 0 ? '' : ` print(${names.map((name) => `type(${name})`).join(', ')}) shows which it is.`}`,
     },
     calledFrom(context),
   ]

@@ -39,7 +39,7 @@ export type Judged = {
 /** Half of the last digit that was printed: amounts from 1 GiB on are rounded to 0.01 GiB. */
 const rounding = (bytes: number): number => (bytes >= GIB ? 0.005 * GIB : 0.005 * 2 ** 20)
 
-/** What PyTorch holds: allocated and cached. What lies unused in private pools is printed beside, and counted in the first (CUDACachingAllocator.cpp). */
+/** What PyTorch holds: allocated and cached. What is unused in private pools is printed beside, and counted in the first (CUDACachingAllocator.cpp). */
 function held(facts: Facts): number | undefined {
   if (facts.reserved_bytes !== undefined) return facts.reserved_bytes
   if (facts.allocated_bytes === undefined) return undefined

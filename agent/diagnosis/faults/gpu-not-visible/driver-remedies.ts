@@ -208,7 +208,7 @@ const NO_FABRIC_MANAGER =
   /nvidia-fabricmanager\.service could not be found|Unit nvidia-fabricmanager\.service not found|nv-fabricmanager: (?:command )?not found/
 export const fabric = ({ situation }: Matched): readonly Piece[] => [
   NO_FABRIC_MANAGER.test(situation().text) && {
-    text: `It is not installed here. Install it in exactly the release of the driver${situation().versions.driver === undefined ? '' : ` (${situation().versions.driver})`}; its package for Ubuntu has the branch of the driver in its name.`,
+    text: `The Fabric Manager is not installed here. Install it in exactly the release of the driver${situation().versions.driver === undefined ? '' : ` (${situation().versions.driver})`}; its package for Ubuntu has the branch of the driver in its name.`,
     command: `sudo apt-get install -y nvidia-fabricmanager-${situation().versions.driver?.split('.')[0] ?? '<BRANCH>'}`,
   },
   {

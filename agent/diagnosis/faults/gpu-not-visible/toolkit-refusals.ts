@@ -18,7 +18,7 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly says: string; read
     says: ' It may not set device rules of cgroups: the engine runs rootless or in an LXC container.',
     remedies: [
       {
-        text: 'Only there: let the toolkit leave cgroups alone. Rootless Docker also needs its runtime entered for the user.',
+        text: 'In a rootless engine or an LXC container only: let the toolkit leave cgroups alone. Rootless Docker also needs its runtime entered for the user.',
         command: 'sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place',
       },
       { text: 'In LXC, also let the host pass the device files of the GPU into the LXC container.', command: 'ls -l /dev/nvidia*' },

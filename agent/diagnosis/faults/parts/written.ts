@@ -1,4 +1,4 @@
-// What was being written when a disk was full, as the lines around the error tell: the folder of a checkpoint, the step of an image's build.
+// What was being written when a disk was full, as the lines around the error show: the folder of a checkpoint, the step of an image's build.
 import { around } from './window.ts'
 import type { Seen } from './rules.ts'
 

@@ -42,7 +42,7 @@ function series(layer: Layer, probed: boolean, spec: MemoryChartSpec): uPlot.Ser
     const [line, ground] = HATCHED[kind]
     fill = (plot) => (pattern ??= hatch(plot.ctx, mix(colour, palette.surface, line), mix(colour, palette.surface, ground), kind === 'unattributed'))
   } else fill = mix(colour, palette.surface, DAYLIGHT[kind])
-  // A line bounds what belongs to someone; within it, tone and texture tell the parts.
+  // A line bounds what belongs to someone; within it, tone and texture distinguish the parts.
   const inner = kind === 'stranded' || (kind === 'container' && probed)
   return {
     scale: 'y',

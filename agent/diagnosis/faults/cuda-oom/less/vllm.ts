@@ -216,7 +216,7 @@ const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
   { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no space for them.' },
 ]
 
-/** Its trial run with as many requests, tokens and images as it allows, whose peak tells how much is left for the KV cache: none is made yet. */
+/** Its trial run with as many requests, tokens and images as it allows, whose peak shows how much is left for the KV cache: none is made yet. */
 const PROFILES = /\b(?:profile_run|determine_num_available_blocks|determine_available_memory)\b|Starting profile run/
 const smallerTrial = (situation: Situation): Piece =>
   option(

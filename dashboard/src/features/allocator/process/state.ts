@@ -10,7 +10,7 @@ import { createLanes, type Lanes, type Measure, MEASURE_NAMES, type Span, SPANS 
 import { beginWithOf, oomsAmong, type Probed, probedOf } from './processes.ts'
 import { span } from './span.ts'
 
-/** Enough to tell when someone was last heard: six minutes in a day. */
+/** Enough to know when someone was last heard: six minutes in a day. */
 const PAST_POINTS = 240
 /** A forecast is made again every 30 s (agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts); one that is older was taken back. */
 const FORECAST_HOLDS_MS = 35_000
