@@ -71,6 +71,38 @@ describe('the search for literals', () => {
       }),
     )
   })
+  test('of a text that is searched in quarters: the same literals, in the order of the text, up to the last byte and across each border', () => {
+    const literals = ['aaaaaaaa', 'needle in it', 'aaaa bbbb', '\nat the start']
+    const search = createLiteralSearch(literals)
+    const found = (bytes: Uint8Array): string[] => {
+      const hits: string[] = []
+      search.inBytes(bytes, 0, bytes.length, (at, id) => hits.push(`${at}:${id}`))
+      return hits
+    }
+    const wanted = (text: string): string[] =>
+      literals
+        .flatMap((word, id) => [...text.matchAll(new RegExp(`(?=${word})`, 'g'))].map(({ index }) => [index, id] as const))
+        .sort(([one], [other]) => one - other)
+        .map(([at, id]) => `${at}:${id}`)
+    const length = 8_000
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: length }), fc.constantFrom(...literals, 'aaaaaaaaaaaaaaaaaaaa', 'needle')), { maxLength: 40 }),
+        fc.integer({ min: -24, max: 24 }),
+        fc.constantFrom(...literals),
+        (places, off, last) => {
+          let text = 'xyz '.repeat(length / 4)
+          const put = (at: number, word: string): void => void (text = `${text.slice(0, at)}${word}${text.slice(at + word.length)}`)
+          for (const [at, word] of places) put(at, word)
+          // Where the quarters meet, wherever that is for this length, and at the very end.
+          for (const quarter of [1, 2, 3]) put(Math.round((text.length * quarter) / 4) + off, literals[quarter] ?? '')
+          text += last
+          expect(found(Buffer.from(text))).toEqual(wanted(text))
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
   test('a literal that would slow the search for all, or is no ASCII, is refused', () => {
     expect(() => createLiteralSearch(['seven c'])).toThrow('at least 8 printable ASCII characters')
     expect(() => createLiteralSearch(['größer als'])).toThrow('printable ASCII')
