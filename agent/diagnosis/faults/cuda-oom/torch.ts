@@ -40,7 +40,19 @@ function samplerSentence(rest: string): string | undefined {
     : `vLLM ran out of GPU memory while it warmed up its sampler for ${requests} requests at once (max_num_seqs): its KV cache had taken the rest of its share.`
 }
 
-function recogniseOne(message: string, before: string, situation: () => Situation): Omit<CudaOom, 'lines'> | undefined {
+type One = Omit<CudaOom, 'lines'>
+/** What messages meant among the lines of the last one: a job that is restarted again and again says the same thousands of times. */
+let last: { readonly situation: Situation; readonly meanings: Map<string, One> } | undefined
+const MEANINGS_KEPT = 64
+function meaningOf(message: string, situation: Situation, read: () => One): One {
+  if (last?.situation !== situation || last.meanings.size >= MEANINGS_KEPT) last = { situation, meanings: new Map() }
+  const { meanings } = last
+  const one = meanings.get(message) ?? read()
+  meanings.set(message, one)
+  return one
+}
+
+function recogniseOne(message: string, before: string, situation: () => Situation): One | undefined {
   START.lastIndex = 0
   const start = START.exec(message)
   const warned = start !== null && /OOM/.test(start[0])
@@ -52,26 +64,31 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
       (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest))))
   )
     return undefined
+  return meaningOf(message, situation(), () => oomOf(rest, start?.[0], detailed, situation()))
+}
+
+/** `start`: the words that begin the message. */
+function oomOf(rest: string, start: string | undefined, detailed: boolean, situation: Situation): One {
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
   const sound = withoutHidden(figures)
   const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(sound), causes: ['oversized_request' as const] } : judgeCauses(sound)
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
   // The engine is known by its words, and its name may not be among them.
-  const inside = situation().programs.has('sglang') && !/sglang/i.test(situation().text) ? ' (in SGLang)' : ''
+  const inside = situation.programs.has('sglang') && !/sglang/i.test(situation.text) ? ' (in SGLang)' : ''
   // Of memory that the GPU shares with the CPU, or a driver that counts wrongly.
   const beyond = (figures.free_bytes ?? 0) > (figures.total_bytes ?? Infinity)
   const asked =
     figures.requested_bytes === undefined
       ? `PyTorch${inside} ran out of memory on ${gpuName(figures.gpu_index)}.`
       : `PyTorch${inside} asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free${beyond ? ', by a count that goes beyond the card' : ''}`}.`
-  const xpu = start?.[0].startsWith('XPU') === true || start?.[0].startsWith('can') === true
+  const xpu = start?.startsWith('XPU') === true || start?.startsWith('can') === true
   const cause =
     xpu && overSingleLimit(figures)
       ? singleLimitSentence(figures)
-      : judged.causes[0] === 'oversized_request' && makesOptimizer(situation())
+      : judged.causes[0] === 'oversized_request' && makesOptimizer(situation)
         ? 'It is the state of the optimizer, which DeepSpeed makes before the first batch.'
-        : judged.causes[0] === 'oversized_request' && loadsWeights(situation())
+        : judged.causes[0] === 'oversized_request' && loadsWeights(situation)
           ? "It is the memory for the model's weights, which do not fit the card."
           : causeSentence(sound, judged)
   return {
@@ -79,10 +96,10 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
     verdict: detailed
-      ? `${asked} ${figures.free_bytes === undefined ? cause : cause.replace(/^[\d.]{1,9} \w{1,3} was free, so /, 'That was enough, so ').replaceAll("the card's", MIG.test(situation().text) ? "the MIG instance's" : "the card's")}`
+      ? `${asked} ${figures.free_bytes === undefined ? cause : cause.replace(/^[\d.]{1,9} \w{1,3} was free, so /, 'That was enough, so ').replaceAll("the card's", MIG.test(situation.text) ? "the MIG instance's" : "the card's")}`
       : (samplerSentence(rest) ?? `${asked} Cause unknown: the message carries no figures.`),
     facts,
-    remedies: remediesOf(sound, judged, rest, situation()),
+    remedies: remediesOf(sound, judged, rest, situation),
   }
 }
 
