@@ -7,7 +7,7 @@ import { known } from './parts/window.ts'
 import { printTorch, setVariables } from './remedies/environment.ts'
 import { plan } from './remedies/plan.ts'
 
-const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}(?:CUDA|HIP)(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
+const ASSERT = /INTERNAL ASSERT FAILED at "?(?:[A-Z]:)?[\w./ \\…-]{0,160}(?:CUDA|HIP)(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
 /** The sort that hides an out of memory. */
 const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/

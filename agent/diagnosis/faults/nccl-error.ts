@@ -8,7 +8,7 @@ import { plain } from '../joining.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
 import { cuda, INFINIBAND, INTERNAL_OF_218, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, SHARED, system, usage } from './remedies/nccl.ts'
-import { timeout } from './remedies/nccl-timeout.ts'
+import { mismatch, timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -64,6 +64,9 @@ const numbered = ({ message, text, at }: Seen): string => {
   const done = number === undefined ? undefined : /last completed NCCL work: (\d{1,12})/.exec(around(text, at, 0, 2))?.[1]
   return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
+
+const likely = (seen: Seen & { readonly facts: Facts }): string =>
+  `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`
 
 /** How much CUDA did not give. */
 const refused = (near: string): string => {
@@ -133,8 +136,12 @@ export const ncclError = ruleFamily({
         /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work|NCCL timeout\b|Timed out initializing process group in store based barrier/,
       severity: 'critical',
       title: 'A rank waited too long for another one',
-      verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
+      verdict: (seen) => {
+        const apart = mismatch(seen.situation().text)
+        return apart === undefined
+          ? likely(seen)
+          : `Ranks waited in different operations until the timeout: in collective ${apart.number} ${apart.said}. They did not run the same calls in the same order, so none of them could end.`
+      },
       remedies: timeout,
       unless: elsewhere,
     },

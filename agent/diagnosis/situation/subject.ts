@@ -14,6 +14,8 @@ export type Subject = {
   readonly service: string | undefined
   readonly unit: string | undefined
   readonly slurmJob: string | undefined
+  /** Host of a cluster, when the text names only one. */
+  readonly node: string | undefined
   readonly lxc: string | undefined
   readonly image: string | undefined
   /** The user's own script, as a command would name it. */
@@ -31,6 +33,9 @@ const JOB =
   /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bSTEP (\d{1,12})\.|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b|\/job0*([1-9]\d{0,11})\/slurm_script\b/
 /** Steps of an OOM first: another job may have been cancelled beside it. */
 const OOM_JOB = /oom[-_ ]?kill[^\n]{0,80}?(?:StepId=|step )(\d{1,12})/
+/** In the words of srun, slurmd, kubelet and its events; and the host in the head of a line of the kernel or of one of them. */
+const NODE =
+  /\bsrun: error: ([\w.-]{1,80}): task|\bON ([\w.-]{1,80}) CANCELLED AT\b|\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)|\bkubelet, ([\w.-]{1,80})\s|\bSuccessfully assigned \S{1,120} to ([\w.-]{1,80})|^(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24}) ([\w.-]{1,80}) (?:kernel|slurmd|slurmstepd|kubelet|k3s)(?:\[\d{1,9}\])?: /gm
 const LXC = /\/lxc\/(\d{1,8}|[\w-]{1,40})\b/
 const UNIT = /task_memcg=\/system\.slice\/([\w@.-]{1,60}\.service)|\b([\w@-]{1,60}\.service): (?:Main|A process|Failed)/
 const SCRIPT = /\bpython3? (?:-u )?(?!-)([\w./-]{1,120}\.py)\b/
@@ -81,6 +86,10 @@ export const subject = (text: string, knowledge: Knowledge): Subject => ({
   },
   get slurmJob() {
     return OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text))
+  },
+  get node() {
+    const names = new Set([...text.matchAll(NODE)].map((match) => first(match)))
+    return names.size === 1 ? [...names][0] : undefined
   },
   get lxc() {
     return LXC.exec(text)?.[1]

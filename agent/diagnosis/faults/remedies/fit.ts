@@ -122,6 +122,12 @@ function ofEngine(command: string, { programs, text }: Situation): string | unde
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }
 
+/** What the text names once fills the place that every family left open for it. A job's number goes to Slurm's commands alone. */
+function named(command: string, { subject }: Situation): string {
+  const noded = command.includes('<NODE>') ? command.replaceAll('<NODE>', subject.node ?? '<NODE>') : command
+  return /\b(?:scontrol|sacct|squeue|seff|scancel|sstat)\b[^\n]*<JOB_ID>/.test(noded) ? noded.replaceAll('<JOB_ID>', subject.slurmJob ?? '<JOB_ID>') : noded
+}
+
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
 /** It only shows something beside what the sentence says to do. */
@@ -131,17 +137,18 @@ const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
-  const all = remedies.map((general) => {
-    if (general.command === undefined) return general
-    const given = inTool(general, situation)
+  const all = remedies.map((open) => {
+    if (open.command === undefined) return open
+    const command = named(open.command, situation)
+    const given = inTool(command === open.command ? open : { ...open, command }, situation)
     if (given.command === undefined) return given
     const remedy = aptInside(given, kind, situation) ?? (situation.notebook ? inCell(given) : given)
     if (remedy !== given || remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
-    const command = own === undefined ? undefined : ofDistribution(own, situation)
+    const fits = own === undefined ? undefined : ofDistribution(own, situation)
     const said = whereSet(remedy, situation)
     const text = windows ? said.replaceAll('LD_LIBRARY_PATH', 'PATH') : said
-    return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
+    return fits === remedy.command && text === remedy.text ? remedy : fits === undefined ? { text } : { text, command: fits }
   })
   const patterns = unfit(situation, kind)
   const kept = all.flatMap((remedy) => {
