@@ -102,6 +102,7 @@ export const ncclError = ruleFamily({
     'NCCL failure',
     'RCCL error',
     'NCCL WARN',
+    'Got completion from peer ',
     'ncclUnhandledCudaError',
     'ncclSystemError',
     'ncclInternalError',
@@ -233,8 +234,8 @@ export const ncclError = ruleFamily({
       unless: (seen) => elsewhere(seen) || KERNEL_FAULT.test(around(seen.text, seen.at, 6, 6)),
     },
     {
-      // A warning whose words name its cause.
-      pattern: /NCCL WARN /,
+      // A warning whose words name its cause; some logs keep only its own words.
+      pattern: /NCCL WARN |\bNET\/\w{2,8} ?: ?Got completion from peer /,
       severity: 'critical',
       title: (matched) => warning(matched)?.title ?? '',
       verdict: (matched) => warning(matched)?.verdict ?? '',
@@ -261,7 +262,8 @@ export const ncclError = ruleFamily({
           .replace(/\s(?:torch\.|Traceback |\[rank|RuntimeError|ncclRemote|ncclSystem).*$/s, '')
           .slice(0, 240)
           .trim()
-        return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
+        const who = onGpu(text[at] ?? '')
+        return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path${who}: "${said}".` : `NCCL reports${who}: "${said}".`
       },
       remedies: system,
     },

@@ -86,3 +86,22 @@ rows('ranks, images and installers', [
     /installer found no NVIDIA or AMD GPU[^]*lspci[^]*install Ollama again/,
   ],
 ])
+
+rows('what NCCL names, and programs without pip', [
+  [
+    'the host whose card could not reach its peer',
+    "node-a1:5771:5783 [0] ibvwrap.c:160 NCCL WARN Call to ibv_modify_qp failed with error Network is unreachable\nnode-a1: Test NCCL failure common.cu:1005 'unhandled system error (run with NCCL_DEBUG=INFO for details) / '",
+    /InfiniBand path on GPU 0 of node-a1/,
+  ],
+  [
+    'a completion without the head of the warning',
+    'NET/IBP:Got completion from peer 10.6.13.83<36315> with status=12 opcode=32698 len=32696 vendor err 129 (Send)\nncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.',
+    /A transfer with 10\.6\.13\.83 ended with status 12[^]*ib_write_bw -d <DEVICE> 10\.6\.13\.83/,
+  ],
+  [
+    'a program in Rust that lacks a library',
+    'called `Result::unwrap()` on an `Err` value: Error { code: GenericFailure, message: "[ONNXRuntimeError] : 1 : FAIL : Failed to load library /home/ann/app/target/debug/libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open shared object file: No such file or directory\\n" }\n$ locate libcublasLt.so\n/usr/local/cuda-13.1/targets/x86_64-linux/lib/libcublasLt.so.13',
+    /of CUDA 13: what loads libcublasLt\.so\.12 was built for CUDA 12/,
+    /pip install/,
+  ],
+])
