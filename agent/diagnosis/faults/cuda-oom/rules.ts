@@ -10,7 +10,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
-import { bufferIn, IMPOSSIBLE } from './less/ggml.ts'
+import { bufferIn, IMPOSSIBLE, projected } from './less/ggml.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 
@@ -73,7 +73,7 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)}${use} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
-  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held !== undefined ? '' : (facts.free_bytes ?? 0) > 1.5 * asked ? 'That was enough when it counted, so the card was not full then: memory came free meanwhile, or a limit of the driver or the host refused.' : 'What else holds the card is not in the message.'}`.trimEnd()
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held !== undefined ? '' : (facts.free_bytes ?? 0) > 1.5 * asked ? 'That was enough when it counted, so the card was not full then: memory came free meanwhile, or a limit of the driver or the host refused.' : ((rule.who === 'llama.cpp' ? projected(situation.text) : undefined) ?? 'What else holds the card is not in the message.')}`.trimEnd()
 }
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {
