@@ -11,7 +11,7 @@ rows('what llama.cpp and Ollama counted before', [
   [
     'nothing of a count that would have fitted',
     'common_params_fit_impl: projected to use 6000 MiB of device memory vs. 8000 MiB of free device memory\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 512.00 MiB on device 0: cudaMalloc failed: out of memory\ngraph_reserve: failed to allocate compute buffers',
-    /could not allocate 0\.50 GiB|could not allocate 512/,
+    /could not allocate (?:512|0\.50)/,
     /it counted/,
   ],
   [
@@ -39,5 +39,34 @@ rows('who asked, and what could not be loaded', [
     'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\nRuntimeError: handle_1 INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":15, please report a bug to PyTorch.',
     /could not load libnvidia-ml\.so\.1[^]*expandable_segments:False/,
     /batch|had run out/,
+  ],
+])
+
+rows('the node, the card and the ranks that a text names', [
+  [
+    'the node of the event, where a sentence sends to the host',
+    '  Warning  Failed  2m24s  kubelet, gpu-a3  Error: failed to start container "lab": Error response from daemon: OCI runtime create failed: container init caused: running hook: exit status 1, stdout: , stderr: nvidia-container-cli: initialization error: cuda error: no cuda-capable device is detected: unknown',
+    /driver works on the host gpu-a3/,
+  ],
+  [
+    'the card, and the build that has code for it',
+    'RuntimeError: CUDA error: no kernel image is available for execution on the device\nTotal VRAM 6144 MB, total RAM 32684 MB\npytorch version: 2.7.1+cu128\nDevice: cuda:0 NVIDIA GeForce RTX 2060 : cudaMallocAsync\nPrompt executed in 7.13 seconds',
+    /no code for the RTX 2060[^]*PyTorch here is for CUDA 12\.8, which has code for this GPU: a custom node/,
+    /download\.pytorch\.org/,
+  ],
+  [
+    'no card where two are named',
+    'RuntimeError: CUDA error: no kernel image is available for execution on the device\ntorch 2.7.1+cu128\nGPU 0: NVIDIA GeForce RTX 2060\nGPU 1: NVIDIA GeForce RTX 3090',
+    /no code for this GPU's architecture/,
+  ],
+  [
+    'the ranks that do not report the wait',
+    [1, 2, 3, 5]
+      .map(
+        (rank) =>
+          `[E ProcessGroupNCCL.cpp:737] [Rank ${rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4711, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1802212 milliseconds before timing out.`,
+      )
+      .join('\n'),
+    /4 ranks report it: 1, 2, 3, 5\. Ranks 0, 4 are not among them: look first at what they did/,
   ],
 ])

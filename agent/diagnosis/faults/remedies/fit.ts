@@ -128,6 +128,15 @@ function named(command: string, { subject }: Situation): string {
   return /\b(?:scontrol|sacct|squeue|seff|scancel|sstat)\b[^\n]*<JOB_ID>/.test(noded) ? noded.replaceAll('<JOB_ID>', subject.slurmJob ?? '<JOB_ID>') : noded
 }
 
+/** A cluster has many: the first sentence that sends to one says to which, where the text names it. */
+const THERE = /\bon (?:the|that) (node|host)(?=[.:;,]| (?:what|which|whether|why|how)\b)/
+function onNode(remedies: readonly Remedy[], { subject: { node } }: Situation): readonly Remedy[] {
+  const first = node === undefined ? -1 : remedies.findIndex(({ text }) => THERE.test(text))
+  return first < 0 || remedies.some(({ text }) => text.includes(node ?? ''))
+    ? remedies
+    : remedies.map((remedy, index) => (index === first ? { ...remedy, text: remedy.text.replace(THERE, `on the $1 ${node}`) } : remedy))
+}
+
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
 /** It only shows something beside what the sentence says to do. */
@@ -157,5 +166,5 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     if (command === undefined || !(answered || patterns.some((pattern) => pattern.test(command)))) return [remedy]
     return (answered || (windows && CHECK.test(command))) && !ONLY_LOOKS.test(text) ? [{ text }] : []
   })
-  return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
+  return onNode(kept.length > 0 ? kept : all.map(({ text }) => ({ text })), situation)
 }
