@@ -70,3 +70,43 @@ rows('the node, the card and the ranks that a text names', [
     /4 ranks report it: 1, 2, 3, 5\. Ranks 0, 4 are not among them: look first at what they did/,
   ],
 ])
+
+rows('the host, the board and the model that a text names', [
+  [
+    'the host of the log in the sentence that drains it',
+    'Feb 14 05:03:42 rack12-gpu1 kernel: NVRM: Xid (PCI:0000:ab:00): 79, pid=0, name=<unknown>, GPU has fallen off the bus.',
+    /Drain the host rack12-gpu1 and reboot it/,
+  ],
+  [
+    'the host of the rank that was killed',
+    'train.py FAILED\nRoot Cause (first observed failure):\n[0]:\n  time      : 2026-05-21_15:43:03\n  host      : trn12-worker\n  rank      : 0 (local_rank: 0)\n  exitcode  : -9 (pid: 14750)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 14750',
+    /Process 14750 \(local rank 0\) on trn12-worker was killed[^]*kernel's log of trn12-worker whether/,
+  ],
+  [
+    'no host where there is no other',
+    '  host      : localhost\n  rank      : 0 (local_rank: 0)\n  exitcode  : -9 (pid: 14750)\n  traceback : Signal 9 (SIGKILL) received by PID 14750',
+    /\(local rank 0\) was killed/,
+    /localhost/,
+  ],
+  [
+    'the serial number that the vendor asks for',
+    '[   84.1] NVRM: GPU at PCI:0000:3b:00: GPU-3da9f59b-4d76-1187-950a-e2beea666068\n[   84.2] NVRM: GPU Board Serial Number: 1560000013641\n[   84.3] NVRM: Xid (PCI:0000:3b:00): 120, pid=77, name=train, GSP Error: Task 1 raised error code 0x5 for reason 0x0 at 0x63f01ac (0 more errors skipped)',
+    /report for the vendor\. Serial number of its board: 1560000013641\./,
+  ],
+  [
+    'no serial number where several GPUs have Xids',
+    '[   84.2] NVRM: GPU Board Serial Number: 1560000013641\n[   84.3] NVRM: Xid (PCI:0000:3b:00): 120, pid=77, name=train, GSP Error: Task 1 raised error code 0x5\n[   84.9] NVRM: Xid (PCI:0000:5e:00): 120, pid=78, name=train, GSP Error: Task 1 raised error code 0x5',
+    /report for the vendor/,
+    /1560000013641/,
+  ],
+  [
+    'the model that Triton was loading',
+    "E0521 23:22:50.095556 52252 model_lifecycle.cc:638] failed to load 'ranker' version 1: Internal: unexpected error when creating modelInstanceState: [TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMalloc(ptr, n): out of memory",
+    /when Triton loaded the model ranker/,
+  ],
+  [
+    'a virtual GPU without CUDA',
+    "E0121 22:12:19.273322 1 model_lifecycle.cc:638] failed to load 'det' version 1: Internal: unable to create stream: operation not supported",
+    /virtual GPU \(vGPU\) whose profile has no CUDA/,
+  ],
+])

@@ -129,12 +129,20 @@ function named(command: string, { subject }: Situation): string {
 }
 
 /** A cluster has many: the first sentence that sends to one says to which, where the text names it. */
-const THERE = /\bon (?:the|that) (node|host)(?=[.:;,]| (?:what|which|whether|why|how)\b)/
-function onNode(remedies: readonly Remedy[], { subject: { node } }: Situation): readonly Remedy[] {
-  const first = node === undefined ? -1 : remedies.findIndex(({ text }) => THERE.test(text))
-  return first < 0 || remedies.some(({ text }) => text.includes(node ?? ''))
-    ? remedies
-    : remedies.map((remedy, index) => (index === first ? { ...remedy, text: remedy.text.replace(THERE, `on the $1 ${node}`) } : remedy))
+const THERE = /\bon (?:the|that) (?:node|host)(?=[.:,;]| (?:what|which|whether|why|how)\b)|\b(?:Drain|Reboot) the host(?=[. (])/
+const ITS_LOG = /\bthe kernel's log(?= (?:whether|what)\b)|\bthe kernel(?= logged\b)/
+/** A vendor asks for it. */
+const FOR_VENDOR = /\breport for the vendor\.|\b(?:have it|be) replaced\.|\bthen replace it\./
+const firstOf = (remedies: readonly Remedy[], pattern: RegExp, say: (words: string) => string): readonly Remedy[] => {
+  const first = remedies.findIndex(({ text }) => pattern.test(text))
+  return first < 0 ? remedies : remedies.map((remedy, index) => (index === first ? { ...remedy, text: remedy.text.replace(pattern, say) } : remedy))
+}
+function withNames(remedies: readonly Remedy[], { subject: { host, serial } }: Situation): readonly Remedy[] {
+  const numbered = serial === undefined ? remedies : firstOf(remedies, FOR_VENDOR, (words) => `${words} Serial number of its board: ${serial}.`)
+  if (host === undefined || remedies.some(({ text }) => text.includes(host))) return numbered
+  return numbered.some(({ text }) => THERE.test(text))
+    ? firstOf(numbered, THERE, (words) => `${words.replace('that', 'the')} ${host}`)
+    : firstOf(numbered, ITS_LOG, (words) => `${words} of ${host}`)
 }
 
 /** The text already shows the output of nvidia-smi. */
@@ -166,5 +174,5 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     if (command === undefined || !(answered || patterns.some((pattern) => pattern.test(command)))) return [remedy]
     return (answered || (windows && CHECK.test(command))) && !ONLY_LOOKS.test(text) ? [{ text }] : []
   })
-  return onNode(kept.length > 0 ? kept : all.map(({ text }) => ({ text })), situation)
+  return withNames(kept.length > 0 ? kept : all.map(({ text }) => ({ text })), situation)
 }
