@@ -81,6 +81,17 @@ export function gatherFaults(): FaultCollection {
   }
 }
 
+/** Few that do not report a wait which most others report are the first suspects. Those above the highest are not known. */
+function silentBetween({ title }: Fault, ranks: readonly number[]): string {
+  const highest = ranks.at(-1) ?? 0
+  const silent = highest > 64 ? [] : Array.from({ length: highest }, (_, rank) => rank).filter((rank) => !ranks.includes(rank))
+  return !title.includes('waited too long') || ranks.length >= PER_KIND || silent.length === 0 || silent.length * 2 > ranks.length
+    ? ''
+    : silent.length === 1
+      ? ` Rank ${silent[0]} is not among them: look first at what it did.`
+      : ` Ranks ${silent.join(', ')} are not among them: look first at what they did.`
+}
+
 /** Ranks that NCCL stops report the same, each for itself: one fault, with the ranks that were named. */
 function acrossRanks(faults: readonly Fault[]): readonly Fault[] {
   const groups = Map.groupBy(
@@ -97,7 +108,7 @@ function acrossRanks(faults: readonly Fault[]): readonly Fault[] {
       {
         ...fault,
         title: `${fault.title} (${ranks.length} ranks)`,
-        verdict: `${fault.verdict} ${ranks.length} ranks report it: ${ranks.join(', ')}.`,
+        verdict: `${fault.verdict} ${ranks.length} ranks report it: ${ranks.join(', ')}.${silentBetween(fault, ranks)}`,
         evidence: same.map(({ evidence }) => evidence).reduce(mergeEvidence),
       },
     ]

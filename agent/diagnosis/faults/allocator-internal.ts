@@ -3,11 +3,12 @@ import { stripPrefix } from '../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { lessMemory } from './cuda-oom/less/index.ts'
 import { known } from './parts/window.ts'
 import { printTorch, setVariables } from './remedies/environment.ts'
 import { plan } from './remedies/plan.ts'
 
-const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}(?:CUDA|HIP)(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
+const ASSERT = /INTERNAL ASSERT FAILED at "?(?:[A-Z]:)?[\w./ \\…-]{0,160}(?:CUDA|HIP)(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
 /** The sort that hides an out of memory. */
 const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
@@ -17,8 +18,40 @@ const COMPILED = /[\\/]_inductor[\\/]cudagraph_trees\.py|_cuda_(?:get|set)Checkp
 
 const UNSUPPORTED = /CUDA error: operation not supported/
 
+/** c10/cuda/driver_api.cpp as of 2023 (PyTorch 2.1): handle_0 is libcuda.so, handle_1 libnvidia-ml.so.1. It is needed for expandable segments and for the words of an out of memory. */
+const NO_DRIVER_API = /\bhandle_([01]) INTERNAL ASSERT FAILED at "?[^"\n]{0,160}c10[\\/]cuda[\\/]driver_api\.cpp/
+
 /** CUDACachingAllocator::free finds no block of that address. */
 const NOT_OURS = /\b(?:what\(\):|Error:) {1,3}invalid device pointer: (?:0x)?[0-9a-f]{4,16}\b/
+
+function withoutDriverApi(library: string, situation: Situation, at: number): Recognised {
+  const segments = /expandable_segments:True/.test(situation.text)
+  return {
+    kind: 'allocator_internal',
+    severity: 'critical',
+    title: `PyTorch's allocator could not load ${library}`,
+    verdict: `PyTorch's allocator could not load ${library}, a library of the driver. ${segments ? 'It needs that for expandable segments.' : 'It needs that for expandable segments, and to say which processes hold GPU memory: where those segments are off, GPU memory had run out, and this came in place of that message.'}`,
+    facts: {},
+    remedies: plan(
+      {
+        text: `See whether ${library} is found where the program runs${library === 'libcuda.so' ? ': often only libcuda.so.1 is in the list (WSL keeps both in /usr/lib/wsl/lib)' : '; a container needs the driver capability "utility"'}.`,
+        command: `ldconfig -p | grep -F ${library}`,
+      },
+      library === 'libcuda.so' && {
+        text: 'Update PyTorch: newer releases get the functions of the driver from CUDA itself, and need no file of that name.',
+        command: printTorch('torch.__version__, torch.version.cuda'),
+      },
+      situation.system === 'wsl' && {
+        text: 'Until then, let the loader look where WSL keeps it.',
+        command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
+      },
+      segments
+        ? { text: 'Or go without expandable segments.', command: setVariables(situation, { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }) }
+        : lessMemory(situation, {})[0],
+    ),
+    lines: [at],
+  }
+}
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   if (NOT_OURS.test(text[at] ?? ''))
@@ -51,6 +84,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           lines: [at],
         }
       : undefined
+  const library = NO_DRIVER_API.exec(text[at] ?? '')?.[1]
+  if (library !== undefined) return withoutDriverApi(library === '0' ? 'libcuda.so' : 'libnvidia-ml.so.1', situation(), at)
   // The asserted expression may be in the line above.
   const from = Math.max(0, at - 1)
   const joined = joinedFrom(text, from, 4)

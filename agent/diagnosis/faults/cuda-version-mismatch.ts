@@ -3,7 +3,7 @@ import { BFLOAT16_LITERALS, bfloat16Rules } from './parts/bfloat16.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
-import { compiledFor, kernelsOf, oddGpu } from './parts/architecture.ts'
+import { compiledFor, kernelsOf, oddGpu, usualGpu } from './parts/architecture.ts'
 import { builtForDriver, greeted, noGpuOfImage } from './parts/container-driver.ts'
 import { jaxLibraries } from './parts/jax-libraries.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
@@ -188,7 +188,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: ({ situation, match, message }) => {
-        const gpu = oddGpu(situation().text)
+        const gpu = oddGpu(situation().text) ?? usualGpu(situation().text)?.name
         const part = kernelsOf({ message, match })
         return `${part ?? 'The program or one of its libraries'} holds no code for ${warnedOf(situation()) ?? (gpu === undefined ? "this GPU's architecture" : `the ${gpu}`)}: it was compiled for ${compiledFor(situation().text) ?? 'other generations'}.`
       },

@@ -239,8 +239,9 @@ export const diskFull = ruleFamily({
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
         const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
-        if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
         const image = /pull image "([\w./:@-]{3,160})"/.exec(message)?.[1]
+        if (LAYER.test(message) && store !== undefined)
+          return `An image layer${image === undefined ? '' : ` of ${image}`} could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))
           return `Docker could not unpack an image layer${image === undefined ? '' : ` of ${image}`}: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text.join('\n'))}`
         const path = pathOf(seen)

@@ -178,11 +178,11 @@ const rebootFor = (facts: Facts): Piece => ({
   destroys: true,
 })
 
-const lost = (facts: Facts, { system, programs, text }: Situation): readonly Remedy[] =>
+const lost = (facts: Facts, { system, programs }: Situation): readonly Remedy[] =>
   plan(
     programs.has('kubernetes') && {
       text: 'Keep new pods off that node, and let the others end: while a GPU is lost, the device plugin may offer none of its GPUs.',
-      command: `kubectl cordon ${/\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)/.exec(text)?.[1] ?? '<NODE>'}`,
+      command: 'kubectl cordon <NODE>',
     },
     system === 'windows' && { text: 'Restart Windows, or disable and enable the GPU in Device Manager: until then the driver does not find it again.' },
     kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'),

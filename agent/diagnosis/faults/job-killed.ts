@@ -82,6 +82,7 @@ export const jobKilled = ruleFamily({
       title: 'A process was killed by SIGKILL',
       verdict: ({ facts: { pid, rank }, situation }) => {
         const memory = hostMemory(situation().text)
+        const { host } = situation().subject
         const likely = 'likely the kernel, because host memory ran out'
         const why =
           memory === undefined
@@ -89,7 +90,7 @@ export const jobKilled = ruleFamily({
             : memory.percent < NEARLY_FULL
               ? `${likely}, though DeepSpeed last counted ${memory.used} GB of it (${memory.percent} %) in use: it ran out quickly, or a container has a lower limit`
               : `most likely the kernel, because host memory ran out: shortly before, ${memory.used} GB of it (${memory.percent} %) were in use`
-        return `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; ${why}.`
+        return `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`}${host === undefined ? '' : ` on ${host}`} was killed by SIGKILL (exit code -9). The text does not say by whom; ${why}.`
       },
       remedies,
       // host_oom_kill reports the shell's own line below it.

@@ -8,7 +8,7 @@ import { plain } from '../joining.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
 import { cuda, INFINIBAND, INTERNAL_OF_218, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, SHARED, system, usage } from './remedies/nccl.ts'
-import { timeout } from './remedies/nccl-timeout.ts'
+import { mismatch, timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -65,6 +65,9 @@ const numbered = ({ message, text, at }: Seen): string => {
   return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
 
+const likely = (seen: Seen & { readonly facts: Facts }): string =>
+  `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`
+
 /** How much CUDA did not give. */
 const refused = (near: string): string => {
   const bytes = /Failed to CUDA (?:c|m)alloc(?: host)? (\d{1,15}) bytes/.exec(near)?.[1]
@@ -99,6 +102,7 @@ export const ncclError = ruleFamily({
     'NCCL failure',
     'RCCL error',
     'NCCL WARN',
+    'Got completion from peer ',
     'ncclUnhandledCudaError',
     'ncclSystemError',
     'ncclInternalError',
@@ -133,8 +137,12 @@ export const ncclError = ruleFamily({
         /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work|NCCL timeout\b|Timed out initializing process group in store based barrier/,
       severity: 'critical',
       title: 'A rank waited too long for another one',
-      verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
+      verdict: (seen) => {
+        const apart = mismatch(seen.situation().text)
+        return apart === undefined
+          ? likely(seen)
+          : `Ranks waited in different operations until the timeout: in collective ${apart.number} ${apart.said}. They did not run the same calls in the same order, so none of them could end.`
+      },
       remedies: timeout,
       unless: elsewhere,
     },
@@ -226,8 +234,8 @@ export const ncclError = ruleFamily({
       unless: (seen) => elsewhere(seen) || KERNEL_FAULT.test(around(seen.text, seen.at, 6, 6)),
     },
     {
-      // A warning whose words name its cause.
-      pattern: /NCCL WARN /,
+      // A warning whose words name its cause; some logs keep only its own words.
+      pattern: /NCCL WARN |\bNET\/\w{2,8} ?: ?Got completion from peer /,
       severity: 'critical',
       title: (matched) => warning(matched)?.title ?? '',
       verdict: (matched) => warning(matched)?.verdict ?? '',
@@ -254,7 +262,8 @@ export const ncclError = ruleFamily({
           .replace(/\s(?:torch\.|Traceback |\[rank|RuntimeError|ncclRemote|ncclSystem).*$/s, '')
           .slice(0, 240)
           .trim()
-        return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
+        const who = onGpu(text[at] ?? '')
+        return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path${who}: "${said}".` : `NCCL reports${who}: "${said}".`
       },
       remedies: system,
     },

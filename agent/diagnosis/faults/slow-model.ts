@@ -1,4 +1,4 @@
-// A model that works, many times slower than it could: quantized without the CUDA kernels made for that, or in part outside the GPU.
+// A model that works, many times slower than it could: quantized without the CUDA kernels made for that, or wholly or in part outside the GPU.
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -7,8 +7,30 @@ import { pipInstall } from './remedies/pip.ts'
 export const slowModel = ruleFamily({
   id: 'slow-model',
   kind: 'precision_fallback',
-  literals: ['kernels for auto_gptq are not installed', 'CUDA extension not installed', 'because they were offloaded to the'],
+  literals: [
+    'kernels for auto_gptq are not installed',
+    'CUDA extension not installed',
+    'because they were offloaded to the',
+    'Ollama will run in CPU-only mode',
+  ],
   rules: [
+    {
+      // install.sh of Ollama: what it asks are lspci, lshw, and nvidia-smi under WSL.
+      pattern: /No NVIDIA(?:\/AMD)? GPU detected\. Ollama will run in CPU-only mode/,
+      severity: 'warning',
+      title: 'Running on the CPU instead of the GPU',
+      facts: () => ({ from: 'cuda', to: 'cpu' }),
+      verdict: "Ollama's installer found no NVIDIA or AMD GPU on this machine, so Ollama works on the CPU: many times slower.",
+      remedies: ({ situation }) => [
+        situation().system === 'wsl'
+          ? { text: 'See whether WSL shows the GPU; if not, update the driver in Windows, and WSL.', command: 'nvidia-smi' }
+          : { text: 'See whether the machine has one, and whether its driver answers.', command: "lspci | grep -iE 'vga|3d|display'; nvidia-smi" },
+        {
+          text: 'When the driver answers, install Ollama again: the installer adds its GPU libraries then.',
+          command: 'curl -fsSL https://ollama.com/install.sh | sh',
+        },
+      ],
+    },
     {
       // accelerate, after device_map="auto" (big_modeling.py).
       pattern: /parameters are on the meta device(?: device)? because they were offloaded to the (cpu and disk|cpu|disk)\b/,

@@ -47,6 +47,7 @@ export const tritonRefused = ruleFamily({
   literals: [
     'stub process',
     'Stub process ',
+    'unable to create stream: ',
     'Poll failed for model directory',
     "unable to find 'libtriton_",
     'unable to find backend library for backend',
@@ -194,6 +195,17 @@ export const tritonRefused = ruleFamily({
         },
       ],
       unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
+    },
+    {
+      ...critical,
+      kind: 'gpu_not_visible',
+      pattern: /unable to create stream: operation not supported/,
+      title: 'CUDA does not work on this GPU',
+      verdict:
+        'CUDA refuses to make a stream on the GPU (operation not supported). Mostly it is a virtual GPU (vGPU) whose profile has no CUDA, or that has no licence.',
+      remedies: [
+        { text: 'See the profile and its licence: those of the C and Q series have CUDA.', command: "nvidia-smi -q | grep -iE 'product name|license'" },
+      ],
     },
     {
       ...critical,

@@ -14,6 +14,12 @@ export type Subject = {
   readonly service: string | undefined
   readonly unit: string | undefined
   readonly slurmJob: string | undefined
+  /** Host of a cluster, when the text names only one. */
+  readonly node: string | undefined
+  /** The machine of all that a launcher or a cluster speaks of: a node, or what a container calls itself. */
+  readonly host: string | undefined
+  /** Of the board of the only GPU of which the driver printed it. */
+  readonly serial: string | undefined
   readonly lxc: string | undefined
   readonly image: string | undefined
   /** The user's own script, as a command would name it. */
@@ -31,6 +37,13 @@ const JOB =
   /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bSTEP (\d{1,12})\.|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b|\/job0*([1-9]\d{0,11})\/slurm_script\b/
 /** Steps of an OOM first: another job may have been cancelled beside it. */
 const OOM_JOB = /oom[-_ ]?kill[^\n]{0,80}?(?:StepId=|step )(\d{1,12})/
+/** In the words of srun, slurmd, kubelet and its events; and the host in the head of a line of the kernel or of one of them. */
+const NODE =
+  /\bsrun: error: ([\w.-]{1,80}): task|\bON ([\w.-]{1,80}) CANCELLED AT\b|\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)|\bkubelet, ([\w.-]{1,80})\s|\bSuccessfully assigned \S{1,120} to ([\w.-]{1,80})|^(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24}) ([\w.-]{1,80}) (?:kernel|slurmd|slurmstepd|kubelet|k3s)(?:\[\d{1,9}\])?: /gm
+/** In the report of torchrun. */
+const HOST = /^ {1,8}host {1,8}: (?!localhost\b)([\w.-]{1,80})$/gm
+const SERIAL = /\bGPU Board Serial Number: ([1-9]\d{5,20})\b/g
+const XID_OF = /\bNVRM: Xid \(PCI:([\da-fA-F:.]{7,20})\)/g
 const LXC = /\/lxc\/(\d{1,8}|[\w-]{1,40})\b/
 const UNIT = /task_memcg=\/system\.slice\/([\w@.-]{1,60}\.service)|\b([\w@-]{1,60}\.service): (?:Main|A process|Failed)/
 const SCRIPT = /\bpython3? (?:-u )?(?!-)([\w./-]{1,120}\.py)\b/
@@ -51,6 +64,12 @@ function imageRun(text: string): string | undefined {
     else return /^[a-z0-9][\w.-]{0,80}(?:[/:][\w.-]{1,80}){0,4}$/.test(word) && words.length > 1 ? word : undefined
   }
   return undefined
+}
+
+/** Where a text names one and no other. */
+function only(text: string, pattern: RegExp): string | undefined {
+  const names = new Set([...text.matchAll(pattern)].map((match) => first(match)))
+  return names.size === 1 ? [...names][0] : undefined
 }
 
 /** A command that goes on in the next line. */
@@ -81,6 +100,16 @@ export const subject = (text: string, knowledge: Knowledge): Subject => ({
   },
   get slurmJob() {
     return OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text))
+  },
+  get node() {
+    return only(text, NODE)
+  },
+  get host() {
+    return only(text, NODE) ?? only(text, HOST)
+  },
+  get serial() {
+    // Xids of several: whose board it is, is not said.
+    return text.includes('NVRM: Xid') && only(text, XID_OF) === undefined ? undefined : only(text, SERIAL)
   },
   get lxc() {
     return LXC.exec(text)?.[1]

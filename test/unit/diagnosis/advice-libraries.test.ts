@@ -31,7 +31,7 @@ test.each([
     'a warning of NCCL whose call came back with an error',
     'n1:10:11 [0] misc/ring.cc:5 NCCL WARN ring: the order is odd\nn1:10:11 [0] NCCL INFO misc/ring.cc:9 -> 3\n',
     'nccl_error',
-    /NCCL reports: "ring: the order is odd"/,
+    /NCCL reports on GPU 0 of n1: "ring: the order is odd"/,
   ],
   [
     'the first collective of a group',

@@ -4,16 +4,16 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessInXgboost, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
+import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessInXgboost, lessWorkspace, raiseFraction } from './less/others.ts'
 import { onlyEvaluates } from './less/phase.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
+import { firstUse, lessAtFirstUse, withoutFigures } from './without-figures.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
 import { setVariables } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 
-const CAPTURES = /\bcapture_model\b|torch\/cuda\/graphs\.py|[Cc]apturing (?:CUDA|cuda) graph/
 /** Refused before any program of the text asked for memory. */
 const atStart = (situation: Situation): readonly Piece[] => [
   situation.system === 'windows'
@@ -28,11 +28,6 @@ const atStart = (situation: Situation): readonly Piece[] => [
   },
   situation.system === 'wsl' && { text: 'Under WSL 2 restart it from Windows, and update the driver there.', command: 'wsl --shutdown' },
 ]
-/** csrc/cumem_allocator.cpp of vLLM; it prints these lines and no stack. */
-const SLEEPS = /out of memory at \S{0,80}cumem_allocator\.cpp/
-const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${/\bin wake_up\b/.test(situation.text) ? 'vLLM was waking up from its sleep mode: what it had given back was in use meanwhile, or is in pieces.' : SLEEPS.test(situation.text) ? "It is the allocator of vLLM's sleep mode: when vLLM wakes up, what it gave back may be in use by the trainer, or in pieces." : CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
-
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
   [
@@ -151,7 +146,7 @@ export const cudaOomPlain = memoryFamily(
     {
       // accelerate's find_executable_batch_size gives up so.
       pattern: /No executable batch size found, reached zero/,
-      verdict: 'Not even a batch of one fits the GPU: the program halved its batch until nothing was left.',
+      verdict: 'Not even a batch of 1 fits the GPU: the program halved its batch until nothing was left.',
       remedies: (situation) => [
         {
           text: onlyEvaluates(situation)
@@ -223,8 +218,13 @@ export const cudaOomPlain = memoryFamily(
       verdict: ({ gpu_index: gpu }, situation) =>
         asksPinned(situation.text)
           ? 'CUDA could not lock host memory (pin_memory), and reports that as out of memory: RAM is lacking or limited, not GPU memory.'
-          : unknown(gpu, situation),
-      remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
+          : withoutFigures(gpu, situation),
+      remedies: (situation, facts) =>
+        asksPinned(situation.text)
+          ? lessPinned(situation)
+          : firstUse(situation)
+            ? lessAtFirstUse(situation)
+            : [lessMemory(situation, facts), whoHolds(situation)],
       pattern:
         /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cu[A-Z]\w{3,40}\b|Failed creating CUDA context for NVENC: 0x2\b|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
     },

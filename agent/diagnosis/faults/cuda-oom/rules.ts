@@ -10,7 +10,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
-import { bufferIn, IMPOSSIBLE } from './less/ggml.ts'
+import { bufferIn, IMPOSSIBLE, projected } from './less/ggml.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 
@@ -62,6 +62,9 @@ export const whoSpeaks = (situation: Situation): string =>
 /** What llama.cpp wanted the memory for: the lines behind name it. */
 const USES = { compute: ' for its compute buffers', cache: ' for the KV cache', model: '' } as const
 
+/** Of Triton Inference Server: model_lifecycle.cc. */
+const LOADED_BY_TRITON = /\bfailed to load '([\w.-]{1,80})' version \d/
+
 function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
   if (typeof rule.verdict === 'string') return rule.verdict
   if (rule.verdict !== undefined) return rule.verdict(facts, situation)
@@ -70,10 +73,11 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   // Ollama runs llama.cpp.
   const who = rule.who === 'llama.cpp' && situation.programs.has('ollama') ? 'Ollama' : (rule.who ?? whoSpeaks(situation))
   const use = rule.who === 'llama.cpp' && asked !== undefined ? USES[bufferIn(situation.text) ?? 'model'] : ''
-  const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)}${use} on ${where}`
+  const model = LOADED_BY_TRITON.exec(situation.text)?.[1]
+  const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)}${use} on ${where}${model === undefined ? '' : ` when Triton loaded the model ${model}`}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
-  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held !== undefined ? '' : (facts.free_bytes ?? 0) > 1.5 * asked ? 'That was enough when it counted, so the card was not full then: memory came free meanwhile, or a limit of the driver or the host refused.' : 'What else holds the card is not in the message.'}`.trimEnd()
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held !== undefined ? '' : (facts.free_bytes ?? 0) > 1.5 * asked ? 'That was enough when it counted, so the card was not full then: memory came free meanwhile, or a limit of the driver or the host refused.' : ((rule.who === 'llama.cpp' ? projected(situation.text) : undefined) ?? 'What else holds the card is not in the message.')}`.trimEnd()
 }
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {

@@ -88,13 +88,17 @@ function sizeOf(situation: Situation): string {
 }
 /** Elements of 8 bytes at most: even so much is little. */
 const isLittle = (shape: string): boolean => 8 * (shape.match(/\d+/g) ?? []).reduce((size, each) => size * Number(each), 1) < LITTLE
-const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] => [
-  inOptimizer(situation),
-  ...ownNeed(
-    situation,
-    tensors(situation).every(isLittle) ? { requested_bytes: 0 } : known({ ...facts, requested_bytes: facts.requested_bytes ?? tensorBytes(situation) }),
-  ),
-]
+/** What layers make of a batch: its first dimension counts the samples. Kernels of convolutions begin with two equal ones. */
+const ofBatch = (shape: string): boolean => {
+  const [samples = 1, next, ...rest] = (shape.match(/\d+/g) ?? []).map(Number)
+  return samples > 1 && samples !== next && rest.length > 0
+}
+const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] => {
+  const bytes = facts.requested_bytes ?? tensorBytes(situation)
+  // TensorFlow took the card when it started: what no longer fits beside the rest of a batch is its own.
+  const asked = tensors(situation).every(ofBatch) ? (bytes === undefined ? undefined : Math.max(bytes, LITTLE)) : tensors(situation).every(isLittle) ? 0 : bytes
+  return [inOptimizer(situation), ...ownNeed(situation, known({ ...facts, requested_bytes: asked }))]
+}
 
 const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|(?:device:|task:\d{1,4}\/)GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {

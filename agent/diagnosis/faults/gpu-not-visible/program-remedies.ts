@@ -220,6 +220,11 @@ function counts(text: string): string {
 }
 /** Each task gets GPUs of its own, and counts them from 0. */
 const BOUND = /--accel-bind=\w{0,3}g|--gpu-bind|--gpus-per-task|--ntasks-per-node=(?!1\b)\d/
+/** The prefix of the line tells which process asked; without one any. */
+export const asker = ({ text, at }: Matched): string => {
+  const rank = /^[^\n]{0,60}\[rank ?(\d{1,6})\]/i.exec(text[at] ?? '')?.[1]
+  return rank === undefined ? 'The program' : `Rank ${rank}`
+}
 export const ordinal = (matched: Matched): readonly Piece[] => {
   const { text } = matched.situation()
   if (ONE_INSTANCE.test(text))

@@ -4,7 +4,7 @@ import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { noDriver, noneFor, withoutLibcuda } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
-import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
+import { asker, build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
 import { JAX_LITERALS, jaxRules } from './jax.ts'
 import { requestGpu } from './request.ts'
 import type { Piece } from '../remedies/plan.ts'
@@ -206,10 +206,10 @@ export const programRules: readonly Rule[] = [
     pattern: /(?<!NCCL WARN [^\n]{0,60})invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
     severity: 'critical',
     title: 'A GPU number that does not exist here',
-    verdict: ({ situation }) =>
-      ONE_INSTANCE.test(situation().text)
+    verdict: (matched) =>
+      ONE_INSTANCE.test(matched.situation().text)
         ? 'The program asks for a second GPU and was given one MIG instance: a process sees only one, as GPU 0.'
-        : 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
+        : `${asker(matched)} asks for a GPU by a number that it does not have: fewer are visible to it.`,
     remedies: ordinal,
     facts: code,
   },

@@ -9,12 +9,15 @@ const last = (text: string, pattern: RegExp): number | undefined => {
   return amount === undefined ? undefined : bytesOf(amount, unit)
 }
 const FREE = new RegExp(`msg="system memory"[^\\n]{0,40} free=${AMOUNT}`, 'g')
+const SEEN = new RegExp(`msg="system memory" total=${AMOUNT}`, 'g')
 const WHOLE = new RegExp(`memory\\.required\\.full=${AMOUNT}`, 'g')
 const ON_GPU = new RegExp(`memory\\.required\\.partial=${AMOUNT}`, 'g')
 
 /** Ollama writes its estimate before it starts the runner (fs/ggml, llm/memory.go): with a sentence where the host had less than what stays there. */
 export function ollamaEstimate(text: string): string {
   const [whole, free, onGpu = 0] = [last(text, WHOLE), last(text, FREE), last(text, ON_GPU)]
+  const all = last(text, SEEN)
+  if (free !== undefined && whole === undefined && all !== undefined) return ` Ollama had found ${gib(free)} of ${gib(all)} of host memory free before.`
   if (whole === undefined || free === undefined || whole - onGpu < 0.8 * free) return ''
   return ` Ollama's estimate was ${gib(whole)} for the whole model${onGpu > 0 ? `, of which ${gib(onGpu)} were to go to the GPU` : ''}; the host had ${gib(free)} free.`
 }

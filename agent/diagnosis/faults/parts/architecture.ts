@@ -61,6 +61,21 @@ const BEFORE: readonly (readonly [names: RegExp, architecture: number])[] = [
   [/\b(?:GTX 9\d0|GTX Titan X|M40|M60|Quadro M\d{4})\b/i, 52],
 ]
 export const oldArchitecture = (text: string): number | undefined => BEFORE.find(([names]) => names.test(text))?.[1]
+/** Those that every wheel of PyTorch for CUDA 11.8 and newer has code for: RELEASE.md, "PyTorch CUDA support matrix"; an RTX 40 runs that of the RTX 30. */
+const USUAL: readonly (readonly [names: RegExp, architecture: number])[] = [
+  [/\b(?:RTX 20\d0|GTX 16\d0|Titan RTX|Tesla T4)(?: Ti\b)?(?: SUPER\b)?/gi, 75],
+  [/\bA100\b/g, 80],
+  [/\b(?:RTX 30\d0|RTX A[2-6]000)(?: Ti\b)?/gi, 86],
+  [/\b(?:RTX 40\d0|L40S?|L4)\b(?: Ti\b)?(?: SUPER\b)?/gi, 89],
+  [/\bH[12]00\b/g, 90],
+]
+/** The one GPU of those that a text names. */
+export function usualGpu(text: string): { readonly name: string; readonly architecture: number } | undefined {
+  if (oddGpu(text) !== undefined) return undefined
+  const found = new Map(USUAL.flatMap(([names, architecture]) => [...text.matchAll(names)].map(([name]) => [name, architecture] as const)))
+  const [only] = found
+  return found.size === 1 && only !== undefined ? { name: only[0], architecture: only[1] } : undefined
+}
 /** A GPU whose name says that a build may be too old or too new for it. */
 export const oddGpu = (text: string): string | undefined => (BLACKWELL.exec(text) ?? BEFORE_TURING.exec(text))?.[0]
 /** Libraries with kernels of their own, as an error names them. */

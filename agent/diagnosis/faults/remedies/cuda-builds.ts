@@ -1,5 +1,5 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
-import { architectureIn, namedArchitecture, capabilityText, kernelsIn, kernelsOf, oldArchitecture } from '../parts/architecture.ts'
+import { architectureIn, namedArchitecture, capabilityText, kernelsIn, kernelsOf, oldArchitecture, usualGpu } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import { setVariables } from './environment.ts'
@@ -135,15 +135,18 @@ export function architecture({ situation, message, match, text, at: line }: Matc
       },
       { text: 'Built from source: name the capability, without its point, to the build: --cmake_extra_defines CMAKE_CUDA_ARCHITECTURES=<CAPABILITY>.' },
     ]
-  const named = namedArchitecture(at.text) ?? oldArchitecture(at.text)
+  const named = namedArchitecture(at.text) ?? oldArchitecture(at.text) ?? usualGpu(at.text)?.architecture
   const built = at.versions.cuda
   // PyTorch's wheels for CUDA 12.6 end with Volta's time, those for 12.8 and newer hold Blackwell: RELEASE.md, "PyTorch CUDA support matrix".
-  const has = named !== undefined && built !== undefined && (named >= 100 ? compareVersions(built, '12.8') >= 0 : compareVersions(built, '12.8') < 0)
+  const has =
+    named !== undefined &&
+    built !== undefined &&
+    (named >= 100 ? compareVersions(built, '12.8') >= 0 : named >= 75 ? compareVersions(built, '11.8') >= 0 : compareVersions(built, '12.8') < 0)
   if (has && programs.has('pytorch') && !programs.has('vllm') && !programs.has('sglang')) {
     const own = kernelsIn(text.slice(Math.max(0, line - 12), line + 8).join('\n'))
     return [
       {
-        text: `PyTorch here is for CUDA ${built}, which has code for this GPU: ${own ?? 'an extension'} lacks it${own === undefined ? ' (the traceback names it)' : ''}. Install a release or build of it for this GPU (compute capability ${capabilityText(named)}), or choose another one in its place (PyTorch's own attention: sdpa).`,
+        text: `PyTorch here is for CUDA ${built}, which has code for this GPU: ${own ?? (programs.has('comfyui') ? 'a custom node or another extension' : 'an extension')} lacks it${own === undefined ? ' (the traceback names it)' : ''}. Install a release or build of it for this GPU (compute capability ${capabilityText(named)}), or choose another one in its place (PyTorch's own attention: sdpa).`,
       },
       SEE_TORCH,
     ]

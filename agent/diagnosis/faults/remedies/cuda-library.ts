@@ -16,7 +16,7 @@ const WHISPER = /whisper/i
 const IN_USE = /(?:\b(?:using|use|have|installed|running|with) (?:the )?|用的是 ?)cuda[ -]?(?:version |toolkit )?(\d{1,2}\.\d)/i
 /** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
 const OTHER_LANGUAGE =
-  /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
+  /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |called `(?:Result|Option)::|\/target\/(?:debug|release)\/|\.rs:\d|\bgoroutine \d|node_modules/m
 export const inPythonText = ({ programs }: Situation, text: string): boolean => !OTHER_LANGUAGE.test(text) && inPython(programs, text)
 const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('pytorch') ||

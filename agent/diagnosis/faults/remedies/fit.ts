@@ -122,6 +122,29 @@ function ofEngine(command: string, { programs, text }: Situation): string | unde
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }
 
+/** What the text names once fills the place that every family left open for it. A job's number goes to Slurm's commands alone. */
+function named(command: string, { subject }: Situation): string {
+  const noded = command.includes('<NODE>') ? command.replaceAll('<NODE>', subject.node ?? '<NODE>') : command
+  return /\b(?:scontrol|sacct|squeue|seff|scancel|sstat)\b[^\n]*<JOB_ID>/.test(noded) ? noded.replaceAll('<JOB_ID>', subject.slurmJob ?? '<JOB_ID>') : noded
+}
+
+/** A cluster has many: the first sentence that sends to one says to which, where the text names it. */
+const THERE = /\bon (?:the|that) (?:node|host)(?=[.:,;]| (?:what|which|whether|why|how)\b)|\b(?:Drain|Reboot) the host(?=[. (])/
+const ITS_LOG = /\bthe kernel's log(?= (?:whether|what)\b)|\bthe kernel(?= logged\b)/
+/** A vendor asks for it. */
+const FOR_VENDOR = /\breport for the vendor\.|\b(?:have it|be) replaced\.|\bthen replace it\./
+const firstOf = (remedies: readonly Remedy[], pattern: RegExp, say: (words: string) => string): readonly Remedy[] => {
+  const first = remedies.findIndex(({ text }) => pattern.test(text))
+  return first < 0 ? remedies : remedies.map((remedy, index) => (index === first ? { ...remedy, text: remedy.text.replace(pattern, say) } : remedy))
+}
+function withNames(remedies: readonly Remedy[], { subject: { host, serial } }: Situation): readonly Remedy[] {
+  const numbered = serial === undefined ? remedies : firstOf(remedies, FOR_VENDOR, (words) => `${words} Serial number of its board: ${serial}.`)
+  if (host === undefined || remedies.some(({ text }) => text.includes(host))) return numbered
+  return numbered.some(({ text }) => THERE.test(text))
+    ? firstOf(numbered, THERE, (words) => `${words.replace('that', 'the')} ${host}`)
+    : firstOf(numbered, ITS_LOG, (words) => `${words} of ${host}`)
+}
+
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
 /** It only shows something beside what the sentence says to do. */
@@ -131,17 +154,18 @@ const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
-  const all = remedies.map((general) => {
-    if (general.command === undefined) return general
-    const given = inTool(general, situation)
+  const all = remedies.map((open) => {
+    if (open.command === undefined) return open
+    const command = named(open.command, situation)
+    const given = inTool(command === open.command ? open : { ...open, command }, situation)
     if (given.command === undefined) return given
     const remedy = aptInside(given, kind, situation) ?? (situation.notebook ? inCell(given) : given)
     if (remedy !== given || remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
-    const command = own === undefined ? undefined : ofDistribution(own, situation)
+    const fits = own === undefined ? undefined : ofDistribution(own, situation)
     const said = whereSet(remedy, situation)
     const text = windows ? said.replaceAll('LD_LIBRARY_PATH', 'PATH') : said
-    return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
+    return fits === remedy.command && text === remedy.text ? remedy : fits === undefined ? { text } : { text, command: fits }
   })
   const patterns = unfit(situation, kind)
   const kept = all.flatMap((remedy) => {
@@ -150,5 +174,5 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     if (command === undefined || !(answered || patterns.some((pattern) => pattern.test(command)))) return [remedy]
     return (answered || (windows && CHECK.test(command))) && !ONLY_LOOKS.test(text) ? [{ text }] : []
   })
-  return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
+  return withNames(kept.length > 0 ? kept : all.map(({ text }) => ({ text })), situation)
 }

@@ -62,10 +62,10 @@ export const resetGpu = (facts: Facts, why = 'Stop the programs on it first: a r
   destroys: true,
 })
 /** Who runs jobs there must not place new ones: the reset or reboot needs the node empty. Undefined where nobody does. */
-export function noNewWork({ programs, text }: Situation): Piece {
+export function noNewWork({ programs }: Situation): Piece {
   const what = 'Keep new work off that node, and let the rest end: a reset or reboot ends it.'
   return programs.has('kubernetes')
-    ? { text: what, command: `kubectl cordon ${/\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)/.exec(text)?.[1] ?? '<NODE>'}` }
+    ? { text: what, command: 'kubectl cordon <NODE>' }
     : programs.has('slurm') && { text: what, command: 'sudo scontrol update nodename=<NODE> state=drain reason=gpu' }
 }
 export const REBOOT: Advice = {

@@ -8,15 +8,16 @@ import type { Situation } from '../../situation/situation.ts'
 export const set = ({ situation }: Matched, values: Readonly<Record<string, string>>): string => setVariables(situation(), values)
 export const peerLog: Piece = step('Look for the first error of any rank: a rank that ended takes its connections with it.')
 
+type Ends = { readonly device?: string | undefined; readonly peer?: string | undefined }
 /** Of verbs: what the status of a completion means (rdma/verbs.h). */
-export const STATUS: Readonly<Record<string, readonly [means: string, first: (matched: Matched) => readonly Piece[]]>> = {
+export const STATUS: Readonly<Record<string, readonly [means: string, first: (matched: Matched, ends?: Ends) => readonly Piece[]]>> = {
   '12': [
     'the other side did not answer (retries exceeded): the two ports cannot reach each other, a link or switch fails, or the peer ended',
-    (matched) => [
+    (matched, { device = '<DEVICE>', peer = '<PEER>' } = {}) => [
       peerLog,
       step(
-        'See that the two ports reach each other: same fabric or VLAN, and on RoCE the right GID, MTU and flow control (PFC).',
-        'ib_write_bw -d <DEVICE> <PEER>',
+        'See that the two ports reach each other (on the peer start it first, without an address): same fabric or VLAN, and on RoCE the right GID, MTU and flow control (PFC).',
+        `ib_write_bw -d ${device} ${peer}`,
       ),
       step('If all is sound and only slow, let it wait longer.', set(matched, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' })),
     ],

@@ -18,6 +18,23 @@ function behind(text: string): { readonly rank: string; readonly at: number; rea
   return lowest === undefined || next === undefined || next[1] === lowest[1] ? undefined : { rank: lowest[0], at: lowest[1], others: next[1] }
 }
 
+/** Of one process group the collectives count alike on all ranks: the same number names the same call. */
+export function mismatch(text: string): { readonly number: string; readonly said: string } | undefined {
+  const groups = new Set([...text.matchAll(/\[PG (?:ID )?(\d{1,6})/g)].map((match) => match[1]))
+  if (groups.size > 1) return undefined
+  const calls = new Map<string, Map<string, string>>()
+  for (const [, rank = '', number = '', operation = ''] of text.matchAll(
+    /\[Rank (\d{1,6})\] Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d{1,12}), OpType=(\w{2,24})/g,
+  )) {
+    const same = calls.get(number) ?? new Map<string, string>()
+    calls.set(number, same.has(operation) ? same : same.set(operation, rank))
+  }
+  const [number, different] = [...calls].find(([, operations]) => operations.size > 1) ?? []
+  return number === undefined || different === undefined
+    ? undefined
+    : { number, said: [...different].map(([operation, rank]) => `rank ${rank} in ${operation}`).join(', ') }
+}
+
 export function timeout({ facts, situation, message }: Matched): readonly Piece[] {
   const at = situation()
   const late = behind(at.text)
@@ -34,6 +51,9 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
       /ALLGATHER/.test(message) && {
         text: `ZeRO-3 saw the modules run in another order (module ${got} for ${expected}): where ranks run different ones, as experts of a mixture, they gather different weights and wait for each other. Name such blocks before deepspeed.initialize: deepspeed.utils.set_z3_leaf_modules(model, [<EXPERT_BLOCK_CLASS>]).`,
       },
+    mismatch(at.text) !== undefined && {
+      text: 'Find where the ranks take different ways: a branch on the rank or on the data, one rank that saves, logs or evaluates alone, data of unequal length.',
+    },
     late !== undefined && lagging === null
       ? {
           text: `Look at rank ${late.rank} first: it waits in collective ${late.at}, the others are at ${late.others} or further, so it fell behind or took another path.`,

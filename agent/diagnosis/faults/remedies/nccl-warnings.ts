@@ -248,7 +248,7 @@ export function warning(matched: Matched): Warning | undefined {
       title: 'The InfiniBand path between two ranks failed',
       verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.${down === undefined ? '' : ` Port ${port} of ${down} reported an error here too: its link went down.`}`,
       remedies: [
-        known[1](matched),
+        known[1](matched, { device: hca, peer }),
         status?.[1] === '5' || status?.[1] === '13'
           ? undefined
           : step('See state and error counters of the port.', `ibstat${hca === undefined ? '' : ` ${hca}`}; sudo ibqueryerrors | head`),

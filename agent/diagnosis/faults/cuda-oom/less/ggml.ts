@@ -1,10 +1,25 @@
 // llama.cpp and Ollama: layers, context, compute buffers. Options: tools/server/README.md of llama.cpp; docs/faq of Ollama.
+import { gibAsPrinted as gib } from '../../../../text/bytes.ts'
 import { group } from '../../../situation/versions.ts'
 import type { Facts } from '../../../../model/facts.ts'
 import { numberSet, shortOption } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { setVariables } from '../../remedies/environment.ts'
 import type { Piece } from '../../remedies/plan.ts'
+
+/** common/fit: what it would set, where the user had not; with the structure's name in front of some. */
+const SET_BY_USER = /failed to fit params to free device memory: (?:\w{3,40}::)?([\w ]{3,40}) already set by user/
+const OPTION: Readonly<Record<string, string>> = {
+  n_gpu_layers: '-ngl (--n-gpu-layers)',
+  tensor_split: '--tensor-split',
+  tensor_buft_overrides: '--override-tensor (-ot, --cpu-moe, --n-cpu-moe)',
+}
+/** "projected to use 9000 MiB of device memory vs. 7000 MiB of free device memory", before anything is loaded. */
+export function projected(text: string): string | undefined {
+  const [, needs, free] = /projected to use (\d{2,9}) MiB of device memory vs\. (\d{1,9}) MiB of free device memory/.exec(text) ?? []
+  if (needs === undefined || free === undefined || Number(needs) < Number(free)) return undefined
+  return `Before it loaded the model it counted ${gib(Number(needs) * 2 ** 20)} that it needs, and ${gib(Number(free) * 2 ** 20)} free.`
+}
 
 /** More than any card has: a figure of the program's own settings. */
 export const IMPOSSIBLE = 200 * 2 ** 30
@@ -133,10 +148,11 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     ]
   if (OVER_LIMIT.test(situation.text)) return buffer === 'model' ? LARGE_TENSOR : [smallerBatch, shorter, buffer !== 'compute' && cache]
   // common/fit: what the user has set is left as it is.
-  if (/failed to fit params to free device memory: (?:n_gpu_layers|tensor_split|[\w ]{3,40}) already set by user/.test(situation.text))
+  const set = SET_BY_USER.exec(situation.text)?.[1]
+  if (set !== undefined)
     return [
       {
-        text: 'Leave -ngl (--n-gpu-layers), --tensor-split and --override-tensor out: llama.cpp then places as many layers on the GPU as fit (--fit on); it gave that up here because they were set.',
+        text: `Leave ${OPTION[set] ?? '-ngl (--n-gpu-layers), --tensor-split and --override-tensor'} out: llama.cpp then places as many layers on the GPU as fit (--fit on); it gave that up here because ${OPTION[set] === undefined ? 'they were' : 'it was'} set.`,
       },
       cache,
       smaller,

@@ -30,7 +30,7 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   const portable = installerOf(situation) === 'embedded'
   const start = portable ? String.raw`.\python_embeded\python.exe -s ComfyUI\main.py --windows-standalone-build` : 'python main.py'
   const where = portable ? ' Add it to the line in run_nvidia_gpu.bat.' : ''
-  const fewer: Piece = { text: `Start ComfyUI so that it keeps fewer parts of the models on the GPU.${where}`, command: `${start} --lowvram` }
+  const fewer: Piece = { text: `Start ComfyUI so that it takes less GPU memory, with fewer parts of the models.${where}`, command: `${start} --lowvram` }
   const reserve: Piece = {
     text: `Keep more memory free for the working data, the desktop and other programs (figure in GB).${where}`,
     command: `${start} --reserve-vram 1.0`,

@@ -95,7 +95,7 @@ const HOSTS: readonly Host[] = [
   {
     // Arguments that it does not know go to the engine, by the names of vLLM's Python.
     pattern: /\bxinference\b/i,
-    spell: (name, value) => `--${name} ${isSet(value)}`,
+    spell: (name, value) => `xinference launch --model-engine vllm --model-name <MODEL> --${name} ${isSet(value)}`,
     trains: false,
   },
 ]
