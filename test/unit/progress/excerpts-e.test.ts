@@ -1,0 +1,49 @@
+// Forms of programs whose logs users paste: an epoch alone with its time, the status of hashcat; and rows of figures that are no training.
+import { describe, expect, test } from 'vitest'
+import { createProgressReader, type Progress } from '../../../agent/progress/reader.ts'
+
+const read = (...lines: readonly string[]): Progress | undefined => {
+  const reader = createProgressReader()
+  for (const line of lines) reader.push(line)
+  return reader.progress()
+}
+
+describe('an epoch alone with its time', () => {
+  test.each(['INFO:32k:====> Epoch: #, cost 71.#4 s', 'Epoch # took 14.#2 s', 'epoch #: time 3.#s'])('%s', (line) => {
+    expect(read(...[7, 8].map((epoch) => line.replaceAll('#', String(epoch))))).toMatchObject({ epoch: 8 })
+  })
+  test('is none where it comes once', () => {
+    expect(read('Epoch 7 took 14.2 s')).toBeUndefined()
+  })
+})
+
+describe('the status of hashcat', () => {
+  const status = (state: string, estimated: string): readonly string[] => [
+    `Status...........: ${state}`,
+    'Hash.Name........: SHA1',
+    'Time.Started.....: Mon Feb  3 04:05:06 2031 (40 secs)',
+    `Time.Estimated...: ${estimated}`,
+    'Speed.#1.........:  5120.4 MH/s (11.20ms) @ Accel:8 Loops:256 Thr:1024 Vec:1',
+    'Recovered........: 0/4 (0.00%) Digests',
+    'Progress.........: 204800000/91625968981 (0.22%)',
+    'Rejected.........: 0/204800000 (0.00%)',
+  ]
+  test('counts, and says what is left', () => {
+    expect(read(...status('Running', 'Wed Feb  5 07:05:06 2031 (2 days, 3 hours)'))).toMatchObject({
+      step: 204_800_000,
+      total: 91_625_968_981,
+      etaSeconds: 183_600,
+    })
+  })
+  test('that has no end says none', () => {
+    expect(read(...status('Running', 'Next Big Bang (> 10 years)'))).not.toHaveProperty('etaSeconds')
+  })
+  test('that does not run', () => {
+    expect(read(...status('Exhausted', 'Wed Feb  5 07:05:06 2031 (0 secs)'))).toBeUndefined()
+  })
+})
+
+test('rows of a test, whose last column comes back from no number', () => {
+  const row = (at: number, difference: string, last: string): string => `   ${at}   ${difference}   0.0000000000   ${difference}   ${last}`
+  expect(read(...[41, 42, 43, 44, 45].map((at) => (at === 42 ? row(at, '-3.25E-003', '-Infinity') : row(at, '0.0000000000', 'NaN'))))).toBeUndefined()
+})
