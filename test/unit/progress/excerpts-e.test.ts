@@ -7,6 +7,8 @@ const read = (...lines: readonly string[]): Progress | undefined => {
   for (const line of lines) reader.push(line)
   return reader.progress()
 }
+const bar = (step: number, total: number, clocks: string, rest: string): string =>
+  `steps: ${String(Math.floor((100 * step) / total)).padStart(3)}%|${'█'.repeat(4)}      | ${step}/${total} [${clocks}, ${rest}]`
 
 describe('an epoch alone with its time', () => {
   test.each(['INFO:32k:====> Epoch: #, cost 71.#4 s', 'Epoch # took 14.#2 s', 'epoch #: time 3.#s'])('%s', (line) => {
@@ -43,7 +45,30 @@ describe('the status of hashcat', () => {
   })
 })
 
-test('rows of a test, whose last column comes back from no number', () => {
-  const row = (at: number, difference: string, last: string): string => `   ${at}   ${difference}   0.0000000000   ${difference}   ${last}`
-  expect(read(...[41, 42, 43, 44, 45].map((at) => (at === 42 ? row(at, '-3.25E-003', '-Infinity') : row(at, '0.0000000000', 'NaN'))))).toBeUndefined()
+describe('rows that are no training', () => {
+  test('of a test, whose last column comes back from no number', () => {
+    const row = (at: number, difference: string, last: string): string => `   ${at}   ${difference}   0.0000000000   ${difference}   ${last}`
+    expect(read(...[41, 42, 43, 44, 45].map((at) => (at === 42 ? row(at, '-3.25E-003', '-Infinity') : row(at, '0.0000000000', 'NaN'))))).toBeUndefined()
+  })
+  test('of what each frame came to', () => {
+    const rows = ['0 24.7310418', '1 23.9182736', '2 24.0571120', '3 26.1100734', '4 25.8801122', '5 26.0091730']
+    expect(read('##[Mapper]frame id, psnr_rendered', ...rows)).toBeUndefined()
+    expect(read('id, iteration, loss', ...rows.map((row, at) => `${row} ${9 - at}.5`))).toBeDefined()
+  })
+})
+
+test('a line that begins with the seconds since 1970', () => {
+  const lines = [30, 31].flatMap((step) => [
+    `19277${step}445  INFO: src/own/solver.cpp : line 218 : Iteration ${step} (0.0212 iter/s, 47.1s/1 iters), loss = 2.${step}`,
+    `19277${step}445  INFO: src/own/solver.cpp : line 237 :     Train net output #0: loss = 2.${step} (* 1 = 2.${step} loss)`,
+  ])
+  expect(read(...lines)).toMatchObject({ step: 31, loss: 2.31, rate: { value: 0.0212, unit: 'it/s' } })
+})
+
+test('the epoch that begins, behind a bar and below it', () => {
+  const next = 'INFO:owntuner.dataset.image_dataset:epoch is incremented. current_epoch: 6, epoch: 7'
+  const bars = [61, 62, 63].map(
+    (at) => `[04:05:${at - 50}] [STDERR] ${bar(at, 90, '21:0' + String(at - 60) + '<09:41', '20.75s/it, avr_loss=0.09' + String(at))}`,
+  )
+  expect(read(...bars, `[04:05:14] [STDERR] ${next}`)).toMatchObject({ step: 63, total: 90, epoch: 7 })
 })
