@@ -109,3 +109,17 @@ describe('what to do about an error that may come', () => {
     ])
   })
 })
+
+test("an error of R's console, which begins with a space", () => {
+  const [first] = faultsOf(' Error in py_call_impl(callable, dots$args, dots$keywords) : ', "  ValueError: Layer cells_1 got an input that isn't a tensor. ")
+  expect(first).toMatchObject({ kind: 'python_exception', facts: { exception: 'ValueError' } })
+})
+
+test('a kernel that does not compile in a program of Rust', () => {
+  const [first] = faultsOf(
+    '2031-02-03T04:05:06.100000Z ERROR own_train::learner: PANIC => panicked at /home/me/.cargo/git/checkouts/owncl-0a1b/2c3d/crates/owncl/src/server.rs:610:17:',
+    '[Compilation Error] ',
+    '    default_program(31): error: identifier "cells" is undefined',
+  )
+  expect(first?.kind).toBe('compile_error')
+})
