@@ -72,3 +72,25 @@ test('the epoch that begins, behind a bar and below it', () => {
   )
   expect(read(...bars, `[04:05:14] [STDERR] ${next}`)).toMatchObject({ step: 63, total: 90, epoch: 7 })
 })
+
+describe('a simulation that counts without saying to what', () => {
+  const lines = [41_000, 42_000].flatMap((step, at) => [
+    ` TIME STEP =   ${step}   ${at + 1}.46% COMPLETE     ITERATIONS =   9     TIME =  0.${41 + at}000000E+06`,
+    `  HMAX =  1.${at}054E-001 AT NODE     1241  ON MYPROC =    0`,
+    `  WALL CLOCK TIME ELAPSED:  2m3${at}s,   WALL CLOCK TIME REMAINING:  1h30m1${5 - at}s`,
+  ])
+  test('goes on where the time that is left is below its step', () => {
+    expect(read(...lines)).toMatchObject({ step: 42_000, etaSeconds: 5_414 })
+  })
+  test('but not by its step alone', () => {
+    expect(read(...lines.slice(0, 2))).toBeUndefined()
+  })
+})
+
+test("the status of an agent's training, whose reward is short", () => {
+  const status = (iter: number): readonly string[] => [
+    'RUNNING trials:',
+    ` - TD3_Hopper-v2_0:\tRUNNING [pid=86], ${iter}53 s, ${iter} iter, ${iter}000 ts, 1${iter} rew`,
+  ]
+  expect(read(...status(30), ...status(31))).toMatchObject({ step: 31 })
+})
