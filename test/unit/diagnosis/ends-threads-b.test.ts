@@ -123,3 +123,27 @@ test('a kernel that does not compile in a program of Rust', () => {
   )
   expect(first?.kind).toBe('compile_error')
 })
+
+test('a traceback whose lines a wide console padded and a copy glued', () => {
+  const glued = [
+    'Traceback (most recent call last):',
+    'File "C:\\Users\\me\\cells\\fit.py", line 90, in <module>',
+    'main(args)',
+    'File "C:\\Users\\me\\cells\\fit.py", line 41, in main',
+    'grid = encode(batch["cells"])',
+  ].join(' '.repeat(40))
+  const [first] = faultsOf(glued, 'RuntimeError: expected scalar type Half but found Float')
+  expect(first).toMatchObject({ kind: 'dtype_mismatch', facts: { frame: 'fit.py:41', exception: 'RuntimeError' } })
+})
+
+test('a crash of native code below Go', () => {
+  const [first] = faultsOf(
+    'fatal error: unexpected signal during runtime execution',
+    '[signal SIGSEGV: segmentation violation code=0x2 addr=0x0 pc=0x10a0b0c0d]',
+    '',
+    'runtime stack:',
+    'runtime.throw({0x10a0b0c0d?, 0x0?})',
+    '\t/usr/local/go/src/runtime/panic.go:1047 +0x40',
+  )
+  expect(first).toMatchObject({ kind: 'segfault', facts: { signal: 'SIGSEGV' } })
+})
