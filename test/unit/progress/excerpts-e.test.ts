@@ -50,6 +50,11 @@ describe('rows that are no training', () => {
     const row = (at: number, difference: string, last: string): string => `   ${at}   ${difference}   0.0000000000   ${difference}   ${last}`
     expect(read(...[41, 42, 43, 44, 45].map((at) => (at === 42 ? row(at, '-3.25E-003', '-Infinity') : row(at, '0.0000000000', 'NaN'))))).toBeUndefined()
   })
+  test('of a database that is copied', () => {
+    const copied = (rows: number): string =>
+      `[====>        ]  ${rows}/41200000 rows (${Math.round(rows / 412_000)}.0%) on total estimated data (912 sec., avg: 9120 recs/sec)`
+    expect(read(copied(1_200_000), copied(2_400_000), copied(3_600_000))).toBeUndefined()
+  })
   test('of what each frame came to', () => {
     const rows = ['0 24.7310418', '1 23.9182736', '2 24.0571120', '3 26.1100734', '4 25.8801122', '5 26.0091730']
     expect(read('##[Mapper]frame id, psnr_rendered', ...rows)).toBeUndefined()
