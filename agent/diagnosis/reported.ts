@@ -21,8 +21,12 @@ const MEANT = /^\s*(?:XFAIL|XPASS|SKIPPED)\b|::\S{1,200} {1,4}(?:XFAIL|XPASS|SKI
 /** A test or a bench that provokes it. */
 const EXPECTED = /\b(?:got|caught|saw|raised|hit) (?:the |an )?expected (?:error|exception|failure|panic)\b|\((?:as )?expected\)\s*$/i
 
+/** What to do about an error that may come: `If you encounter the error '…'`. */
+const HINT =
+  /^(?:(?!rror)[^\n]){0,100}\b[Ii]f you (?:encounter|see|get|run into|hit|face|experience) (?:the |this |an? |any )?(?:following )?(?:errors?|messages?|problems?|issues?)\b/
+
 /** The line itself says so, before the words of the failure or beside them. */
-export const isReported = (line: string): boolean => [EARLIER, NAMED, SPOKEN, CHANGED, CODE, MEANT, EXPECTED].some((form) => form.test(line))
+export const isReported = (line: string): boolean => [EARLIER, NAMED, SPOKEN, CHANGED, CODE, MEANT, EXPECTED, HINT].some((form) => form.test(line))
 
 /** A mail's, an issue's or a chat's mark of a quotation; Triton's table of models begins its rows in the same way. */
 const QUOTED =

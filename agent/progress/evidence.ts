@@ -21,6 +21,9 @@ const isShare = (step: number, total: number, done: number): boolean => Math.abs
 const isServing = ({ rate, step, shape }: Observation): boolean =>
   step === undefined && rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
 
+/** `====> Epoch: 158, cost 90.36 s`: an epoch is over, and how long it took. */
+const TIMED_EPOCH = /^\W{0,12}epoch\W{0,3}\d{1,6}\b\W{0,4}(?:(?:time|cost|took|in|done|finished|elapsed|taken)\W{1,3}){1,3}\d{1,6}(?:\.\d{1,6})? ?s/i
+
 /** Copies and requests have counters, speeds and times left of their own. */
 const isOfOthers = (seen: Observation): boolean =>
   seen.foreign === true && seen.loss === undefined && seen.gradNorm === undefined && seen.metrics === 0 && !isServing(seen)
@@ -89,6 +92,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
     return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 1 && loose !== true && decimals === true && /^\W*epoch\b/i.test(seen.title ?? '')) return true
+  if (epochIs !== undefined && track.epochRose >= 1 && loose !== true && TIMED_EPOCH.test(seen.title ?? '')) return true
   if (epochIs !== undefined && track.epochRose >= 2 && seen.phase === 'evaluating') return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true

@@ -240,7 +240,10 @@ const isSum = (at: number, among: readonly number[], rows: readonly Row[]): bool
     return Math.abs(whole) > 0 && Math.abs(parts - whole) <= 0.002 * Math.abs(whole)
   })
 
+/** A loss that is none once is none from then on. */
+const comesBack = (values: Values): boolean => values.some((value, at) => at > 0 && Number.isNaN(values[at - 1]) && !Number.isNaN(value))
 const moves = (values: Values): boolean => {
+  if (comesBack(values)) return false
   const gaps = gapsOf(values)
   return gaps.every((gap) => gap !== 0) && !rising(values) && values.some((value) => !Number.isInteger(value))
 }

@@ -2,7 +2,7 @@
 
 /** Access logs, packets, bytes, tasks of a queue, object files: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=|\bsha\d{1,3}:|\b(?:hash|txs|mgas)=|\bnps \d|\(TID \d|\w\.o(?=[\s:]|$)|\btask\b.{1,80} (?:succeeded|received)\b|\bsql (?:table|view)\b|\bparams=\d|\d[KMG]i\b|^\s{0,12}(?:[✓✔✗✘×] |(?:not )?ok \d{1,6} |Fra:\d)|^(?:<\d{1,2}>)?\[ {0,8}\d{1,7}\.\d{6}\] |\b(?:heartbeat|raft|leader)\b|\b(?:DAGScheduler|TaskSetManager|TaskSchedulerImpl|SparkContext|MemoryStore|FileSourceStrategy|BlockManager\w{0,10})\b/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|\d (?:recs|records|rows) ?\/ ?s(?:ec)?\b|_seq=|\bsha\d{1,3}:|\b(?:hash|txs|mgas)=|\bnps \d|\(TID \d|\w\.o(?=[\s:]|$)|\btask\b.{1,80} (?:succeeded|received)\b|\bsql (?:table|view)\b|\bparams=\d|\d[KMG]i\b|^\s{0,12}(?:[✓✔✗✘×] |(?:not )?ok \d{1,6} |Fra:\d)|^(?:<\d{1,2}>)?\[ {0,8}\d{1,7}\.\d{6}\] |\b(?:heartbeat|raft|leader)\b|\b(?:DAGScheduler|TaskSetManager|TaskSchedulerImpl|SparkContext|MemoryStore|FileSourceStrategy|BlockManager\w{0,10})\b/i
 export const isForeign = (text: string): boolean => FOREIGN.test(text)
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training is beside. */

@@ -52,7 +52,7 @@ const ELAPSED =
 const RATE_WORD =
   /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)(?: (?:per|s|sec|seconds?|gpu|device|rank|chip|avg|mean|total|global|seen|so far|processed|min|step|iter)\b.*)?$/
 const METRIC =
-  /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
+  /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|rew|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
 const LEARNING_RATE = /^(?:train |cur |current |base |optim\w* |pg )?(?:lr|learning rate|cur lr|lr ?0|lr group ?0|taux d apprentissage|学习率)$/
 /** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
 /** So many a second are no steps of a training but what its batches hold. */
@@ -207,7 +207,9 @@ const saying = memo((words) => ({
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
     (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|cycles?|generations?|gen)\b/.test(words) ? -3 : 0) +
-    (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
+    (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) +
+    // Iterations beside it are those of a solver.
+    (words === 'time step' ? 0.2 : 0) -
     words.split(' ').length / 10,
   metric: METRIC.test(words) || RATE_WORD.test(words),
 }))

@@ -87,6 +87,8 @@ const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
 /** `03/Mar/2025:10:00:01`, `Tue Sep 17 14:26:39 2024`, `Mar  3 10:00:01`, `03 Feb 2025 10:00:00`. */
 const WORDED =
   /(?:^|[\s[(])(?:(\d{1,2})[ /-])?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ /-]{1,2}(?:(\d{1,2})[ ,]{1,2})?(?:(\d{4})[ :]{1,2})?(\d\d):(\d\d)(?::(\d\d))?(?:[.,](\d{1,9}))?(?: [+-]\d{4}\]?| \d{4}\b)?/
+/** `1508138445  INFO: `, `1754040000.25 [INFO] `: seconds since 1970, before a level. */
+const SINCE_1970 = /^\[?(1[3-9]\d{8})(?:[.,](\d{1,9}))?\]?(?=[\s|:[-]{1,4}(?:DEBUG|INFO|WARN|ERROR)\b)/
 /** A time behind figures is one of them: when the job will be done. */
 const FIGURES_BEFORE = /[:=] ?\d/
 /** A date and a time are at the head of a line, if at all. */
@@ -120,6 +122,8 @@ export function stampOf(text: string): Stamp | undefined {
     const [all, month, day, h, m, s, fraction] = short
     return { at: Date.UTC(1970, Number(month) - 1, Number(day)) / 1_000 + clock(h, m, s, fraction), from: 0, end: all.length }
   }
+  const seconds = SINCE_1970.exec(head)
+  if (seconds !== null) return { at: Number(`${seconds[1] ?? '0'}.${seconds[2] ?? '0'}`), from: 0, end: seconds[0].length }
   const bare = CLOCK.exec(head)
   if (bare === null) return undefined
   return { at: clock(bare[1], bare[2], bare[3], bare[4]), from: 0, end: bare[0].length }

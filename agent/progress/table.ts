@@ -35,6 +35,10 @@ const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 const RESULTS =
   /^(?:models?|methods?|name|config\w*|dataset|experiment|run|run name|trial|trial name|backbone|arch\w*|network|setting|variant|system|task|optimizer|lr|learning rate)$/
 
+/** `keyframe id, psnr`: pairs below it list things and what each came to. */
+const LISTED = /(?:^|[\s\]])(?:\w{1,20} )?(?:id|idx|index|name|file|image),\s?\w{2,40}$/i
+const PAIR = /^\s*\d{1,9}[\s,]{1,8}[-+]?\d{1,9}(?:\.\d{1,16})?(?:e[-+]?\d{1,3})?\s*$/i
+
 /** Under the head of a table in Markdown: `|---|---:|`. */
 const RULE = /^\s*\|\s*:?-{1,40}:?\s*(?:\|\s*:?-{1,40}:?\s*)+\|?\s*$/
 /** Such a table is that of a training where its rows count in their first cell, or in the second behind their time. */
@@ -70,6 +74,7 @@ export function createTable(): Table {
   /** The cells of the last line with bars, and whether a rule below it made it the head of a table of results. */
   let barred: readonly string[] = []
   let results = false
+  let listed = false
   /** Where each name of the head begins and ends on its line. */
   let places: readonly Place[] = []
   return {
@@ -87,6 +92,7 @@ export function createTable(): Table {
       // A rule, an empty line.
       if (!/\p{L}/u.test(text)) return
       others = 0
+      listed = LISTED.test(text)
       if (names.at(-1) === SIMULATED) names = []
       if (text.length > 400) return
       if (!/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) {
@@ -110,6 +116,8 @@ export function createTable(): Table {
     isOther(text) {
       if (results && !text.trimStart().startsWith('|')) results = false
       if (results) return true
+      if (listed) listed = PAIR.test(text)
+      if (listed) return true
       if (others === 0) return false
       const count = cells(text, text.includes('|') ? BARS : /\s{2,}|\t/).length
       if (count !== others && count !== others + 1) others = 0

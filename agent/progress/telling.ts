@@ -60,3 +60,7 @@ export function trainsMeanwhile(bar: Track | undefined, main: Track | undefined)
   bar.aside = false
   return true
 }
+
+/** A time that is left on a line of its own, again and again, is that of the counter beside it, whatever it counts to. */
+export const isTimed = ({ rose, last }: Track, { etaSeconds }: Observation): boolean =>
+  etaSeconds !== undefined && rose > 0 && last.step !== undefined && last.foreign !== true && last.stepIsAside !== true

@@ -5,7 +5,7 @@ import { accepted, isOwnEvaluation, strong, withoutLoss, type Beside } from './e
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
-import { bestOf, besideLines, tooFast, trainsMeanwhile } from './telling.ts'
+import { bestOf, besideLines, isTimed, tooFast, trainsMeanwhile } from './telling.ts'
 import { finished, hasLossOfSteps, isEpochBar, isNameless, OF_EPOCH, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
@@ -202,8 +202,8 @@ export function createWriter(): Writer {
           const alone = seen.loss === undefined && seen.rate === undefined
           // A time that nothing names says less than the movement of the counter.
           if ((alone || (seen.loss === undefined && seen.rateIsLoose === true) || other.last.foreign === true) && other.rose === 0) continue
-          const share = other.last.done !== undefined && other.last.etaSeconds !== undefined
-          if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
+          const timed = (other.last.done !== undefined && other.last.etaSeconds !== undefined) || (trusted && isTimed(other, seen))
+          if (timed || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
     if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs, at: now }

@@ -22,6 +22,7 @@ export const levelZero = ruleFamily({
     'ZE_RESULT_ERROR_DEVICE_LOST',
     'ErrorDeviceLost',
     'VK_ERROR_DEVICE_LOST',
+    'VkResult: ERROR_DEVICE_LOST',
     'RESULT_ERROR_UNINITIALIZED',
     'PI_ERROR_UNINITIALIZED',
     'PI_ERROR_DEVICE_NOT_FOUND',
@@ -31,7 +32,7 @@ export const levelZero = ruleFamily({
   ],
   rules: [
     {
-      pattern: /\bErrorDeviceLost\b|\bVK_ERROR_DEVICE_LOST\b/,
+      pattern: /\bErrorDeviceLost\b|\bVK_ERROR_DEVICE_LOST\b|\bVkResult: ERROR_DEVICE_LOST\b/,
       kind: 'gpu_reset',
       severity: 'critical',
       title: 'GPU was lost under the program (Vulkan)',

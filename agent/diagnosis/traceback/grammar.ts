@@ -34,8 +34,8 @@ const GUTTER = /^(\s*)(?:[|│┃]\s?)+/
 const BORDER = /^\s*(?:[+|]-*\+?-{4,}|[╭╰┌└├][─━](?!▶)|[─━]{8,}|\+-{4,})/
 const HEADER = /Traceback \((?:most recent call last|innermost last)\):?|[╭┌][─━]+ ?Traceback \(most recent call last\)/
 const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last\)/
-/** The closing quote and even the opening one may be lost; without them it begins its line. */
-const FRAME = /(?:File ["“”]|^\W{0,80}File )([^"“”\n]{1,400}?)["“”]?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200}))?(?:\s|$)/
+/** The closing quote and even the opening one may be lost, without them it begins its line; Markdown swallows `<module>` behind "in". */
+const FRAME = /(?:File ["“”]|^\W{0,80}File )([^"“”\n]{1,400}?)["“”]?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200})|, in(?=\s*$))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
 const HALF_PATH = /^(?:\/|~\/|[A-Za-z]:\\)[^\s:]{10,300}$/
 const HALF_FRAME = /^File "[^"\n]{8,300}$/

@@ -1,4 +1,5 @@
 // A traceback while it is being read, and what it is when it is finished.
+import type { Token } from './grammar.ts'
 import type { ReadLine } from './line.ts'
 import { isWrapper, type Block, type Frame, type Link, type Raised, type Traceback } from './traceback.ts'
 
@@ -109,6 +110,26 @@ export function announces(one: OpenTraceback, at: number): boolean {
 
 /** A second exception line right below the first repeats it, or names its parent. */
 export const belongs = (one: OpenTraceback, at: number): boolean => at - (one.blocks.at(-1)?.raised?.at ?? -Infinity) <= 2
+
+/** TensorFlow says first where the failed node was made, with a stack of its own, and then what failed. */
+const OF_GRAPH = /^Graph execution error:(?= |$)/
+const NODE = /^(?:Detected at node |Node: |\d{1,3} root error\(s\) found|<stack traces unavailable>)/
+/** Whether the line is one of that stack, or the message below it, which becomes that of the exception. */
+export function ofGraph(one: OpenTraceback, token: Token, text: string): boolean {
+  const block = one.blocks.at(-1)
+  const raised = one.state === 'raised' ? block?.raised : undefined
+  if (block === undefined || raised === undefined || !OF_GRAPH.test(raised.message)) return false
+  if (token.type === 'frame') {
+    // Without a traceback above, the user's line is in this one.
+    if (one.bare) pushFrame(block.frames, token.frame)
+    return true
+  }
+  const waits = raised.message === 'Graph execution error:'
+  if (NODE.test(text) || (waits && (token.type === 'blank' || token.type === 'detail'))) return true
+  if (!waits || (token.type !== 'other' && token.type !== 'raised')) return false
+  block.raised = { ...raised, message: `${raised.message} ${text.trim().replace(/^\(\d\) {1,2}/, '')}` }
+  return true
+}
 
 export function finished(one: OpenTraceback): Traceback {
   const { writer, rank, pid, lead, headed, bare, first, last, fatal } = one

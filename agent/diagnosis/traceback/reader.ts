@@ -7,6 +7,7 @@ import {
   belongs,
   codeAt,
   finished,
+  ofGraph,
   newBlock,
   pidIn,
   pushFrame,
@@ -108,6 +109,7 @@ export function createTracebackReader(): TracebackReader {
   /** Whether a line that looks like an exception was taken for one. */
   const step = (current: Open | undefined, token: Token, line: ReadLine): boolean => {
     if (current !== undefined && token.type !== 'other') current.foreign = 0
+    if (current !== undefined && ofGraph(current, token, line.text)) return true
     switch (token.type) {
       case 'header': {
         const quoted = current !== undefined && current.state === 'raised' && quotes(current, line.number, token.lead)

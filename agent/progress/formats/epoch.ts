@@ -9,8 +9,11 @@ const TIME = /[[(][\d\s/.,-]{0,12}\d:\d\d[\d:.,]{0,12}[\])]/g
 const OTHER =
   /\b(?:best|max|total|num|from|until|every|early|sav\w*|load\w*|resum\w*|checkpoint|ckpt|after|before|valid\w*|eval\w*|test\w*|finish\w*|warm\w*)\b/i
 
+/** `epoch is incremented. current_epoch: 13, epoch: 14`: the one that begins is the last. */
+const NEXT = /\bepoch is incremented\. current_epoch: \d{1,6}, epoch: (\d{1,6})$/
+
 function read({ text, at }: Line): Read | undefined {
-  const found = text.length > 160 ? null : EPOCH.exec(text.replace(TIME, ' ').trim())
+  const found = text.length > 160 ? null : (NEXT.exec(text) ?? EPOCH.exec(text.replace(TIME, ' ').trim()))
   if (found === null || OTHER.test(text)) return undefined
   const [, epoch, epochs, share] = found
   return {

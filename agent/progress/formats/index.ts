@@ -4,6 +4,7 @@ import { block } from './block.ts'
 import { chunks } from './chunks.ts'
 import { epoch } from './epoch.ts'
 import type { Format } from './format.ts'
+import { hashcat } from './hashcat.ts'
 import { json } from './json.ts'
 import { keras } from './keras.ts'
 import { line } from './line.ts'
@@ -11,4 +12,4 @@ import { plan } from './plan.ts'
 import { rounds } from './rounds.ts'
 import { timeBar } from './time-bar.ts'
 
-export const FORMATS: readonly Format[] = [keras, bar, timeBar, json, block, epoch, rounds, chunks, plan, line]
+export const FORMATS: readonly Format[] = [keras, bar, timeBar, json, block, epoch, rounds, chunks, hashcat, plan, line]

@@ -18,7 +18,7 @@ export const fileMissing: EndKind = {
     says(/No such file or directory|cannot find the (?:file|path) specified|\bENOENT\b|kind: NotFound|Not a directory/, WEIGHT.errno, withPath),
     says(/(?:^|\s)(?:\/|\.{1,2}\/|~\/)[^\s'",]{1,300}(?: does not exist| not found| could not be found)/, WEIGHT.exception + 0.5, withPath),
     says(
-      /(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath|[Cc]heckpoint|[Dd]ataset)\b.{0,200}(?:does not exist|doesn't exist|not found|could not be found|is missing)|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|open|locate)\b(?! shared memory object).{0,60}(?:file|director|folder|path|checkpoint|\/)|No (?:files?|checkpoints?|images?|such file)\b.{0,40}(?:found|exist)/,
+      /(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath|[Cc]heckpoint|[Dd]ataset)\b.{0,200}(?:does not exist|doesn't exist|not found|could not be found|is missing)|(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to) (?:find|open|locate)\b(?! shared memory object).{0,60}(?:file|director|folder|path|checkpoint|\/)|No (?:files?|checkpoints?|images?|such file)\b.{0,40}(?:found|exist)/,
       WEIGHT.exception,
       withPath,
     ),

@@ -62,7 +62,7 @@ export const segfault: EndKind = {
   stage: 'crash',
   severity: 'critical',
   claims: says(
-    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^`?[Ss]egmentation fault|access violation (?:reading|writing)|^runtime error: invalid memory address or nil pointer dereference/,
+    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^`?[Ss]egmentation fault|access violation (?:reading|writing)|^runtime error: invalid memory address or nil pointer dereference|^unexpected signal during runtime execution$/,
     WEIGHT.message,
     () => ({ signal: 'SIGSEGV' }),
   ),

@@ -189,10 +189,10 @@ export const LANGUAGES: readonly Language[] = [
   },
   // R
   {
-    head: /^(?:Error in .{1,200}? :|(?:Fehler in|Errore in|Error en|Erreur dans) .{1,200}? ?:)(?: |$)(?<message>.*)$/,
+    head: /^ ?(?:Error in .{1,200}? :|(?:Fehler in|Errore in|Error en|Erreur dans) .{1,200}? ?:)(?: |$)(?<message>.*)$/,
     name: 'simpleError',
-    message: /^ {2}(?<message>\S.*)$/,
-    detail: /^ {2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
+    message: /^ {1,2}(?<message>\S.*)$/,
+    detail: /^ {1,2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
   },
   // R's cli and rlang: what failed, then why, each behind an exclamation mark
   {
@@ -242,12 +242,24 @@ export const LANGUAGES: readonly Language[] = [
     confirmed:
       /\bin H5\w{1,60}\(\): (?:unable to (?:synchronously )?(?:open file|create (?:file|dataset)|lock file|truncate|flush|read superblock)|can't (?:synchronously )?(?:read|write) data|file (?:read|write) failed|truncated file)\b/,
   },
-  { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
+  // OpenFOAM; in parallel each line begins with the number of its process
+  {
+    head: /^\s{0,8}(?:\[\d{1,6}\] )?--> FOAM FATAL (?:IO )?ERROR ?:/,
+    name: 'error',
+    message: /^\s{0,8}(?:\[\d{1,6}\] )?(?!\[\d{1,6}\]\s*$)(?<message>\S.*)$/,
+  },
+  // Quantum ESPRESSO, between two lines of percent signs
+  {
+    head: /^\s{0,8}(?:Error in routine {1,3}\w{1,60} {0,3}\(|from {1,3}\w{1,60} {0,3}: error #)\s{0,12}-?\d{1,9}\)?:?$/,
+    name: 'error',
+    message: /^\s{0,8}(?![%\s])(?<message>\S.*)$/,
+    confirmed: /^\s{0,8}stopping \.\.\./,
+  },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
   // MATLAB: the function, then what it says
   { head: /(?:^|\d\/ {0,4}\d{1,6}:)Error using \S{1,100}(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|HDF5-DIAG|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error(?: |:$)|^Fehler |Error using |(?:Error|Exception) in (?:file "|line \d)|call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|HDF5-DIAG|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^ ?Error(?: |:$)|^Fehler |Error using |Error in routine |: error # |(?:Error|Exception) in (?:file "|line \d)|call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
