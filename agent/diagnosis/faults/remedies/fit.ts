@@ -137,12 +137,15 @@ const firstOf = (remedies: readonly Remedy[], pattern: RegExp, say: (words: stri
   const first = remedies.findIndex(({ text }) => pattern.test(text))
   return first < 0 ? remedies : remedies.map((remedy, index) => (index === first ? { ...remedy, text: remedy.text.replace(pattern, say) } : remedy))
 }
-function withNames(remedies: readonly Remedy[], { subject: { host, serial } }: Situation): readonly Remedy[] {
+function withNames(remedies: readonly Remedy[], { subject }: Situation): readonly Remedy[] {
+  const says = (pattern: RegExp): boolean => remedies.some(({ text }) => pattern.test(text))
+  // The whole text is searched for a name: only where a sentence asks for it.
+  const serial = says(FOR_VENDOR) ? subject.serial : undefined
   const numbered = serial === undefined ? remedies : firstOf(remedies, FOR_VENDOR, (words) => `${words} Serial number of its board: ${serial}.`)
-  if (host === undefined || remedies.some(({ text }) => text.includes(host))) return numbered
-  return numbered.some(({ text }) => THERE.test(text))
-    ? firstOf(numbered, THERE, (words) => `${words.replace('that', 'the')} ${host}`)
-    : firstOf(numbered, ITS_LOG, (words) => `${words} of ${host}`)
+  const place = says(THERE) ? THERE : says(ITS_LOG) ? ITS_LOG : undefined
+  const host = place === undefined ? undefined : subject.host
+  if (place === undefined || host === undefined || remedies.some(({ text }) => text.includes(host))) return numbered
+  return firstOf(numbered, place, (words) => (place === THERE ? `${words.replace('that', 'the')} ${host}` : `${words} of ${host}`))
 }
 
 /** The text already shows the output of nvidia-smi. */
