@@ -189,7 +189,7 @@ describe('advice', () => {
   })
 
   test.each(AROUND.map((around, time) => [around, time] as const))('keeps its rules for every example after: %s', (around, time) => {
-    const broken = part(examples, time, 5).flatMap((example) => {
+    const broken = part(examples, time, 10).flatMap((example) => {
       const text = `${around}\n${example}`
       return explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))
     })

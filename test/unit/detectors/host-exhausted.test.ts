@@ -22,7 +22,7 @@ function warnings({ seconds, tell }: Pick<UnifiedHost, 'seconds' | 'tell'>): rea
   }
   return said
 }
-const SEEDS = Array.from({ length: rounds({ full: 40, quick: 10 }) }, (_, seed) => seed + 1)
+const SEEDS = Array.from({ length: rounds({ full: 40, quick: 6 }) }, (_, seed) => seed + 1)
 
 describe('host_exhausted', () => {
   it('warns two minutes before in at least nine of ten hosts that fill up', () => {

@@ -49,7 +49,7 @@ describe.each(FAMILIES.map((family, place) => ({ id: family.id, family, place })
       // What is looked for in the lines around is the same for each literal of a family.
       const beside = at === 0 || IS_LONG ? LENGTH : 64
       return unbounded(
-        [...(at === 0 ? part(FILLERS, place, 2) : part(FILLERS, place + at, 8)), word, `${word} `, word.slice(0, -1)].map((filler) => {
+        [...(at === 0 ? part(FILLERS, place, 4) : part(FILLERS, place + at, 12)), word, `${word} `, word.slice(0, -1)].map((filler) => {
           const lines = [filled('', filler, 64), filled(`${word} `, filler, LENGTH), filled('', filler, beside)]
           const situations = createSituations()
           return [`${JSON.stringify(word)} + ${JSON.stringify(filler)}`, () => void family.recognise(lines, 1, () => situations.at(lines, 1, 1))]
