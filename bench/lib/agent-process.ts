@@ -80,6 +80,7 @@ export function startAgentProcess({ main = MAIN, flags = [], nodeFlags = ownFlag
     anonymousBytes: () => rolledUp('Pss_Anon'),
     stderr: () => said,
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the agent had ended before; it said:\n${said}`)
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
       await ended
