@@ -17,8 +17,15 @@ const EXACT: readonly RegExp[] = [
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
   // MPICH, Intel and Cray MPI: the error of MPI itself is a number beyond all exit codes
   /(?:^|- )Abort\((?<code>\d{1,10})\) (?:on node \d{1,6} )?\(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
-  // docker ps, of what a signal ended lately; 137 has a rule of its own
-  /\bExited \((?<code>13[24569])\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago\b/,
+  // docker ps, of what a signal ended today, or failed just now; 137 has a rule of its own, 255 is what a reboot leaves
+  /\bExited \((?<code>13[24569])\) (?:\d{1,2} (?:second|minute|hour)s?|About an? (?:minute|hour)|Less than a second) ago\b/,
+  /\bExited \((?<code>[1-9]\d?|1[01]\d|12[0-7])\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago\b/,
+  // ble.sh
+  /^\[ble: exit (?<code>\d{1,3})\]$/,
+  // a wrapper in the shell
+  /^Exit: (?<code>\d{1,3})$/,
+  // tox
+  /: (?:exit|FAIL code) (?<code>-?\d{1,3}) \(\d[\d.]{0,8}(?: seconds\)|=setup\[)/,
   // docker compose up
   /^[\w.-]{1,80} exited with code (?<code>\d{1,3})$/,
   /code=exited, status=(?<code>\d{1,3})\//,

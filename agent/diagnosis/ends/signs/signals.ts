@@ -8,6 +8,9 @@ import { lookup } from '../../../text/lookup.ts'
 const NAME =
   'Killed|Terminated|[Ss]egmentation fault|Bus error|Aborted|[Ii]llegal (?:hardware )?instruction|Floating point exception|Hangup|Trace/breakpoint trap|User defined signal [12]|Alarm clock|File size limit exceeded'
 
+/** Go writes them small. */
+const GO_NAME = 'killed|terminated|hangup|aborted|segmentation fault|bus error|floating point exception|trace/breakpoint trap'
+
 /** Each has the groups `signal`, and where the form names them `pid`, `rank`, `code`. */
 const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp[]])[] = [
   [
@@ -26,6 +29,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       ),
       /(?:^|\s)(?:Job \d{1,4}, '[^'\n]{1,200}' )?[Tt]erminated by signal (?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/,
       /Command terminated by signal (?<signal>\d{1,2})/,
+      // Go's, of a program that it started
+      new RegExp(`(?:^|[:="]\\s?|\\s)(?<!terminated: )signal: (?<signal>${GO_NAME})(?: \\(core dumped\\))?["']?\\.?$`),
     ],
   ],
   [
