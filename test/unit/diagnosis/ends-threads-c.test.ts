@@ -87,6 +87,7 @@ describe('the last word of a tool', () => {
     ['[ble: exit 139]', 'segfault', { exit_code: 139 }],
     ['  py312-cells: FAIL code -6 (746.48=setup[6.13]+cmd[3.14,737.20] seconds)', 'aborted', { signal: 'SIGABRT' }],
     ['error while handling argument "--cells-kind": error: unknown value for --cells-kind: \'nort\'', 'config_error', {}],
+    ['get_repo_commit: error: HTTPLIB failed: Could not establish connection', 'network_error', {}],
     ["No such file or directory: './conf/cells.yaml'", 'file_missing', { path: './conf/cells.yaml' }],
   ])('%s', (line, kind, facts) => {
     expect(faultsOf('cells 3.1', line)[0]).toMatchObject({ kind, facts })

@@ -42,6 +42,7 @@ const FORMS: readonly Form[] = [
     /^(?:[\w./-]{1,120}(?: [\w-]{1,30}){0,2}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
   ],
   // llama.cpp
+  ['message', /^(?:\w{1,60}: )?error: (?<message>HTTPLIB failed: [^\n]{3,200})$/],
   ['usage', /^(?<message>error while handling argument "[^"\n]{1,60}": [^\n]{1,300})$/],
   [
     'usage',
