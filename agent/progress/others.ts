@@ -13,9 +13,9 @@ export const isMoved = (text: string): boolean => MOVED.test(text)
 /** What a run was given, a line of an access log, of subtitles, of Python's profiler, a row of a tool that lists devices by their address on the bus or their health, an instruction of a Dockerfile, a channel of NCCL, a solver's report, a plan of a database, a list of files with a figure each, a sum of fractions in a text that a model wrote: whatever is in it, nobody counts here. */
 const NO_FIGURES =
   /^\s*\d{1,9}\s+\S{1,120}\.(?:pdb|cif|xyz|png|jpe?g|wav|mp[34]|npy|txt)\s+\d[\d.]{0,12}\s*$|\b[Hh]yper-?param(?:eter)?s?\b ?[:=] ?\{|^\s*# Subtest: |\d\/\d{1,9}\)? ?(?:[+×≈] ?\(?\d|= \(?\d{1,9}\/\d|as \d{1,9}\/\d)|^\s*[|│].{0,80}\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|^\s*[|│] {0,4}\d{1,3} .{0,40}[|│] {0,4}(?:OK|Warning|Alarm|Critical|N\/A|Default) {0,16}[|│]|"(?:Startup|Total) Cost"|^\s*- \w[^\n]{1,600}:\s+(?:PENDING|RUNNING|PAUSED|TERMINATED|ERROR)\s*$|"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |\.py:\d{1,6}\([\w<>.]{1,60}\)\s*$|^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
-/** `Step 7: Generating figures`, `[Step 2/5] LOADING DATA`: what a script does next. */
+/** `Step 7: Generating figures`, `[Step 2/5] LOADING DATA`, `Step 4: Build the tools (ETA: 20 minutes)`: what a script does next. */
 const PART =
-  /^(?:.{0,60}\bINFO\b)?[\W_]{0,12}(?:[Ss]tep|STEP) \d{1,2}(?:\/\d{1,2})? ?[:.)\]] {0,3}(?:[A-Z][a-z]{2,20}ing\b|[A-Z]{4,})(?!.*\b(?:nan|inf)\b)[^\d=]{0,120}$/
+  /^(?:.{0,60}\bINFO\b)?[\W_]{0,12}(?:[Ss]tep|STEP) \d{1,2}(?:\/\d{1,2})? ?[:.)\]] {0,3}(?:(?:[A-Z][a-z]{2,20}ing\b|[A-Z]{4,})(?!.*\b(?:nan|inf)\b)[^\d=]{0,120}|[A-Z][a-z]{2,20}\b[^\d=:]{2,100}[([–-] ?(?:ETA|[Ee]st(?:imated)?\b|[Aa]bout|~)[^\n]{1,40})$/
 /** A cheap look first: most lines have no such word. */
 const isPart = (text: string): boolean => (text.includes('tep ') || text.includes('STEP ')) && PART.test(text)
 /** Another try of so many, the settings of a run, a formula, a comment of code, an error's own figures, a line of the kernel, the best of the epochs so far. */

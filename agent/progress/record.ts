@@ -3,6 +3,7 @@ import { takeCounter } from './counters.ts'
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
+import { rateBeside } from './rate-words.ts'
 import { isWholeLoss, sumOf } from './whole-loss.ts'
 import { isResource, lossAt, MEAN_WEIGHT, roleOf, tookRole, type Role } from './roles.ts'
 
@@ -49,6 +50,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     const role =
       amongTimes(field, fields) ??
       countedLoss(index, fields, roles) ??
+      rateBeside(field, fields) ??
       roles[index] ??
       lossBehind(field, fields[index - 1]) ??
       meanBehind(index, fields) ??
