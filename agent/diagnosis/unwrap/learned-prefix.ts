@@ -5,7 +5,7 @@ import type { Unwrap } from './json.ts'
 
 /** What is at the beginning of a line where nothing is before it. */
 const BEGINS =
-  /^(?:Traceback \(most recent call last\)| {2}File "|Fatal Python error|(?:[\w.]{1,80})?(?:Error|Exception|Interrupt|Exit)(?:: |$)|Segmentation fault|Killed$|Aborted|Bus error|terminate called|thread '|panic: |goroutine \d|slurmstepd: |srun: |NVRM: |\[rank\d{1,6}\]: |\*\*\* |Signal: |Process \S{1,60}:$|(?:\/|bash: |sh: )[^ ]{0,120}: line \d)/
+  /^(?:Traceback \(most recent call last\)| {2}File "|Fatal Python error|(?:[\w.]{1,80})?(?:Error|Exception|Interrupt|Exit)(?:: |$)|Segmentation fault|Killed$|Aborted|Bus error|Program (?:received|terminated with) signal |terminate called|thread '|panic: |goroutine \d|slurmstepd: |srun: |NVRM: |\[rank\d{1,6}\]: |\*\*\* |Signal: |Process \S{1,60}:$|(?:\/|bash: |sh: )[^ ]{0,120}: line \d)/
 /** What a program says of its end, with nothing before it. */
 export const begins = (line: string): boolean => BEGINS.test(line)
 const TRACEBACK = 'Traceback (most recent call last)'

@@ -38,7 +38,9 @@ export function withoutMarks(lines: readonly string[]): readonly string[] {
   const ticked = lines.filter((line) => TICKED.test(line)).length >= LEAST
   return lines.map((line) => {
     if (!MARK.test(line)) return line
-    return ticked && TICKED.test(line) ? line.replace(TICKED, '$1') : (saidIn(line) ?? withoutMark(withoutMark(line, '`'), '"'))
+    return TICKED.test(line) && (ticked || begins(TICKED.exec(line)?.[1] ?? ''))
+      ? line.replace(TICKED, '$1')
+      : (saidIn(line) ?? withoutMark(withoutMark(line, '`'), '"'))
   })
 }
 

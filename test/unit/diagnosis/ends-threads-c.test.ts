@@ -13,6 +13,11 @@ describe('a traceback that a post sets as code', () => {
   test('line by line', () => {
     expect(faultsOf('It stops here:', ...TRACEBACK.map((line) => `\`${line}\``))).toMatchObject(found)
   })
+  test('a single line', () => {
+    expect(kinds('It stops after some hours:', '`Program received signal SIGSEGV: Segmentation fault - invalid memory reference.`', 'Why?')).toEqual([
+      'segfault',
+    ])
+  })
   test('as a whole', () => {
     const [first = '', ...rest] = TRACEBACK
     expect(faultsOf(`\`${first}`, ...rest.slice(0, -1), `${rest.at(-1) ?? ''}\``)).toMatchObject(found)
@@ -84,6 +89,7 @@ describe('a program that one in Go started', () => {
 
 describe('the last word of a tool', () => {
   test.each([
+    ['Program terminated with signal 11, Segmentation fault.', 'segfault', { signal: 'SIGSEGV' }],
     ['[ble: exit 139]', 'segfault', { exit_code: 139 }],
     ['  py312-cells: FAIL code -6 (746.48=setup[6.13]+cmd[3.14,737.20] seconds)', 'aborted', { signal: 'SIGABRT' }],
     ['error while handling argument "--cells-kind": error: unknown value for --cells-kind: \'nort\'', 'config_error', {}],

@@ -91,7 +91,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       // Triton's server; 15 is how it is asked to stop
       /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
       // gfortran and gdb
-      /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
+      /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6}|\d{1,2}(?=, [A-Z]))\b/,
       // Intel's Fortran
       /^forrtl: (?:severe|error) \(\d{1,3}\): (?:process killed \()?(?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
