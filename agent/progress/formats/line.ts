@@ -155,6 +155,8 @@ const QUANTIZED_LINES = 6
 const LAYER = /^(?:layer|module|tensor)$/
 /** `INFO:voice:[2.41, 3.07, 4400, 9.99e-05]`: VITS and what came of it end a list with the step and the learning rate. */
 const VITS = /^((?:.{0,120}:)?\[(?:\d{1,4}\.\d{1,20}, ){0,12})(\d{1,9}), (\d(?:\.\d{1,20})?e-\d\d)\]\s*$/
+/** `Tue Sep 17 15:31:45 2019`: no time that is left. */
+const DATE = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}\b/g
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
@@ -204,7 +206,7 @@ function createReader(): (line: Line) => Read | undefined {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
     last = line
-    const text = table.parted(line.includes('{') ? line.replace(SETTINGS, ' ') : line.replace(VITS, '$1 step: $2, lr: $3]'))
+    const text = table.parted(line.includes('{') ? line.replace(SETTINGS, ' ') : line.replace(VITS, '$1 step: $2, lr: $3]').replace(DATE, ' '))
     const found = fieldsOf(text)
     quantized = QUANTIZED.test(text) ? 0 : quantized + 1
     const opened = sectionOf(text)

@@ -60,3 +60,21 @@ describe('an untitled bar below a line that says what starts', () => {
     expect(read('Starting training with 12 processes...', bar(40), bar(80))).toMatchObject({ step: 80 })
   })
 })
+
+test('a counter that goes on over the epochs, before that of the epoch', () => {
+  const line = (epoch: number, all: number, own: number): string =>
+    `Train|Epoch${epoch}/40|Iter${all}(${own}/6)| mem:3.1G| lr:2.00e-06| loss_cls:0.41| loss_box:1.27|`
+  expect(read(line(2, 9, 4), line(2, 10, 5))).toMatchObject({ step: 5, total: 6, epoch: 2, epochs: 40 })
+})
+
+test('the date at which it will be done is no time that is left', () => {
+  const line = (step: number): string =>
+    `step: ${step}/ 4105 loss:0.41${step % 10} 0.2731 imps:21.${step % 10} lr: 0.0143 etc:Fri Jan 31 04:05:${String(50 - (step % 50))} 2031`
+  expect(read(line(1201), line(1212), line(1224))?.etaSeconds).toBeUndefined()
+})
+
+test('layers of Darknet are no progress', () => {
+  const line = (layer: number): string =>
+    `v3 (mse loss, Normalizer: (iou: 0.75, cls: 1.00) Region ${layer} Avg (IOU: 0.41, GIOU: 0.37), Class: 0.81, Obj: 0.12, No Obj: 0.001, count: 3, class_loss = 0.71, iou_loss = 0.11, total_loss = 0.82`
+  expect(read(line(82), line(94), line(106))).toBeUndefined()
+})
