@@ -89,6 +89,7 @@ describe('a program that one in Go started', () => {
 
 describe('the last word of a tool', () => {
   test.each([
+    ['Process finished with exit code -1', 'job_failed', { exit_code: -1 }],
     ['Program terminated with signal 11, Segmentation fault.', 'segfault', { signal: 'SIGSEGV' }],
     ['[ble: exit 139]', 'segfault', { exit_code: 139 }],
     ['  py312-cells: FAIL code -6 (746.48=setup[6.13]+cmd[3.14,737.20] seconds)', 'aborted', { signal: 'SIGABRT' }],
@@ -112,5 +113,23 @@ describe('what a shell ended with', () => {
       'job exited with code 143',
     )
     expect(first).toMatchObject({ kind: 'job_failed', facts: { exit_code: 3 } })
+  })
+})
+
+describe('rows of sacct without the names of their columns', () => {
+  const rows = (state: string, code: string): readonly string[] => [
+    `8810       fit-north+      gpu   lab1          2 ${state}      ${code} `,
+    `8810.batch      batch            lab1          2 ${state}      ${code} `,
+    '8810.exte+     extern            lab1          2  COMPLETED      0:0 ',
+  ]
+  test.each([
+    ['    FAILED', '3:0', 'job_failed'],
+    ['   TIMEOUT', '0:0', 'time_limit'],
+    ['OUT_OF_ME+', '0:125', 'host_oom_kill'],
+  ])('%s', (state, code, kind) => {
+    expect(kinds(...rows(state, code))).toEqual([kind])
+  })
+  test('of two jobs', () => {
+    expect(kinds(...rows('    FAILED', '3:0'), '8811       fit-south+      gpu   lab1          2     FAILED      1:0 ')).toEqual([])
   })
 })
