@@ -133,3 +133,24 @@ describe('rows of sacct without the names of their columns', () => {
     expect(kinds(...rows('    FAILED', '3:0'), '8811       fit-south+      gpu   lab1          2     FAILED      1:0 ')).toEqual([])
   })
 })
+
+test("a notebook's head whose blanks a page has closed up", () => {
+  const [first] = faultsOf(
+    'ValueError Traceback (most recent call last)',
+    '<ipython-input-3-1a2b3c> in <module>()',
+    '----> 1 net.fit(cells, epochs=9)',
+    '',
+    '/opt/venv/lib/python3.9/site-packages/nets/run.py in wrapper(*args)',
+    '--> 977     raise e',
+  )
+  expect(first).toMatchObject({ kind: 'python_exception', facts: { exception: 'ValueError' } })
+})
+test("of a notebook's traceback whose end is missing the head tells", () => {
+  const [first] = faultsOf(
+    'KeyError                                  Traceback (most recent call last)',
+    '<ipython-input-3-1a2b3c> in <module>()',
+    '----> 1 grid["north"]',
+    '      2 grid["south"]',
+  )
+  expect(first).toMatchObject({ kind: 'python_exception', facts: { exception: 'KeyError' } })
+})
