@@ -42,11 +42,14 @@ export function withoutLoss(seen: Observation): Observation {
   return loss === undefined ? seen : others
 }
 
+/** TensorFlow's Estimator says its rate on a line of its own, under a name that nobody else has. */
+const ESTIMATOR = /^line global step (?:per )?sec\b/
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
   if (isOfOthers(seen)) return false
-  if (sure === true && step !== undefined) return true
+  if (sure === true && (step ?? epochIs) !== undefined) return true
+  if (rate?.of === 'step' && ESTIMATOR.test(shape)) return true
   if (risen !== undefined)
     return (
       risen >= 2 &&

@@ -3,6 +3,9 @@
 /** Work on data, which nobody would call the training that follows. */
 const WORK =
   /^\W{0,6}(?:(?:DEBUG|INFO)\W{1,12})?(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect|quanti[sz])ing\b(?: \d{1,6} [a-z])?[^\d:=|]{0,60}$/i
+/** `Starting preprocess with 12 processes...` */
+const STARTS =
+  /^\W{0,6}(?:starting|running|begin(?:ning)?)\s+(?:the\s+)?(?:data\s+)?(?:pre-?process(?:ing)?|(?:\w{1,20}\s)?extraction|tokeni[sz]ation|conversion|resampling|downloads?)\b(?!.{0,80}\btrain)[^=|]{0,60}$/i
 const UNTITLED = /^\s*(\d{1,3})(?:\.\d+)?%\s?\|/
 
 /** Gives the text of an untitled bar its title. */
@@ -19,7 +22,7 @@ export function createOverTitle(): (text: string) => string {
       return title === '' ? text : `${title}: ${text}`
     }
     if (text.trim() === '') return text
-    title = WORK.test(text.trimEnd()) ? text.trim().replace(/[\s.…]+$/, '') : ''
+    title = WORK.test(text.trimEnd()) || STARTS.test(text.trimEnd()) ? text.trim().replace(/[\s.…]+$/, '') : ''
     percent = 0
     return text
   }

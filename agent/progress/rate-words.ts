@@ -1,6 +1,9 @@
 // What the words of a name say of a rate or of the time of a step: of each name once.
 import { memo } from './memo.ts'
 import { lookup } from '../text/lookup.ts'
+import type { Field } from './fields.ts'
+import { rateOf } from './quantity.ts'
+import type { Role } from './roles.ts'
 
 const KNOWN_RATES: Readonly<Record<string, string>> = {
   tps: 'tokens/s',
@@ -46,3 +49,9 @@ export const stepTime = memo((words) => ({
   named: STEP_TIME.test(words),
   other: NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, '')),
 }))
+
+/** PyTorch/XLA's `Rate=812.4 GlobalRate=798.1`: samples a second, now and since the start. Alone a rate is anything, mostly that of learning. */
+export function rateBeside({ key, value, unit, total }: Field, fields: readonly Field[]): Role | undefined {
+  const rate = key === 'rate' && (unit ?? total) === undefined && fields.some((field) => field.key === 'global rate') ? rateOf(value, 'samples/s') : undefined
+  return rate === undefined ? undefined : { is: 'rate', rate, weight: 4 }
+}

@@ -3,6 +3,7 @@ import { takeCounter } from './counters.ts'
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
+import { rateBeside } from './rate-words.ts'
 import { isWholeLoss, sumOf } from './whole-loss.ts'
 import { isResource, lossAt, MEAN_WEIGHT, roleOf, tookRole, type Role } from './roles.ts'
 
@@ -49,6 +50,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     const role =
       amongTimes(field, fields) ??
       countedLoss(index, fields, roles) ??
+      rateBeside(field, fields) ??
       roles[index] ??
       lossBehind(field, fields[index - 1]) ??
       meanBehind(index, fields) ??
@@ -86,8 +88,9 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.done ??= field.value / 100
       if (field.total !== undefined && field.whole && field.duration === undefined && field.unit === undefined && Number.isInteger(field.total)) {
         if (field.key === '' || COUNTER_WORD.test(field.key)) {
-          // Iter0(1/8): the bracket behind a step says only what it counts to.
-          if (index - 1 === stepAt && out.total === undefined && field.key === '') out.total = field.total
+          // Iter0(1/8): the bracket behind a step says only what it counts to; `Iter10(3/8)`: the first counts on over the epochs.
+          if (index - 1 === stepAt && out.total === undefined && field.key === '' && field.value - (out.step ?? 0) <= 1 && (out.step ?? 0) <= field.value)
+            out.total = field.total
           else bare.push(field)
         }
       } else if ((field.key === '' || field.key === 'run') && bareTime !== undefined && !(field.value * bareTime <= (ms?.secondsEach ?? 0)))

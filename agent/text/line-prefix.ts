@@ -40,6 +40,8 @@ const PREFIXES: readonly RegExp[] = [
   /^\d{1,5}\.\d\d\.\d{3}\.\d{3} [DEIWT] /,
   // a clock time, a name, a level: [03:04:05] health/ERROR, 03:04:05 WARNING
   /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]? {1,3}(?:[\w.-]{1,40}\/)?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)(?::| ) {0,6}/,
+  // Spark, Hadoop
+  /^\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) /,
   // BuildKit, with the number of the step and its seconds: #12 34.56
   /^#\d{1,4} \d{1,6}\.\d{1,3} /,
   // TorchServe: [INFO ] W-9000-model_1.0-stdout MODEL_LOG -

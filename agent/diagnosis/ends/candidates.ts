@@ -77,6 +77,7 @@ function ofSignal(sign: SignalSign, before: Before): Candidate | undefined {
   const ofStep = sign.text.startsWith('srun: error: ') && (sign.signal === 'SIGKILL' || sign.signal === 'SIGTERM')
   if (ofStep && before.exitedBefore(sign.at)) return { sign, end, facts: sign.facts, place: PLACE.cleanUp }
   // After a failure what is left is killed too.
+  if (sign.by !== 'itself' && sign.signal === 'SIGTERM' && before.exitedBefore(sign.at)) return { sign, end, facts: sign.facts, place: PLACE.cleanUp }
   const cleanUp = (sign.by === 'shell' && (sign.signal === 'SIGKILL' || sign.signal === 'SIGTERM')) || (sign.by === 'launcher' && sign.signal === 'SIGTERM')
   return { sign, end, facts: sign.facts, place: end.stage === 'order' ? ordered(sign.at, before) : cleanUp ? PLACE.order : PLACE.crash }
 }

@@ -33,7 +33,8 @@ const OTHER: Token = { type: 'other' }
 const GUTTER = /^(\s*)(?:[|│┃]\s?)+/
 const BORDER = /^\s*(?:[+|]-*\+?-{4,}|[╭╰┌└├][─━](?!▶)|[─━]{8,}|\+-{4,})/
 const HEADER = /Traceback \((?:most recent call last|innermost last)\):?|[╭┌][─━]+ ?Traceback \(most recent call last\)/
-const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last\)/
+/** Where a page has closed the gap, by what ends its name. */
+const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})(?:\s{2,}|(?<=Error|Exception|Interrupt)\s)Traceback \(most recent call last\)/
 /** The closing quote and even the opening one may be lost, without them it begins its line; Markdown swallows `<module>` behind "in". */
 const FRAME = /(?:File ["“”]|^\W{0,80}File )([^"“”\n]{1,400}?)["“”]?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200})|, in(?=\s*$))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
@@ -80,6 +81,8 @@ function raised(text: string, open = false): Token | undefined {
   if (match === null) return undefined
   const [, module = '', own = '', inner, message = ''] = match
   if (NO_NAME.test(own) && module === '') return undefined
+  // `Exit: 143`: what a shell ended with.
+  if (own === 'Exit' && module === '' && /^\s*\d{1,3}\s*$/.test(message)) return undefined
   // A name alone must look like one: `queue.Empty`, `error: …`, not a word of a sentence.
   if (strict === null && module === '' && !/[A-Z]/.test(own.slice(1)) && !(own === 'error' || own === 'timeout')) return undefined
   // Where warnings are errors it ends a traceback as they do.

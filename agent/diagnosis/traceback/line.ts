@@ -28,7 +28,7 @@ const LEVELS: readonly (readonly [RegExp, LogLevel])[] = [
   [/\b(?:DEBUG|TRACE)\b|^\[D /, 'debug'],
 ]
 const STARTS_LIKE_RECORD =
-  /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?[IWEF]\d{4} \d\d:\d\d|\[[IWEFD] \d|\[\d\d\/\d\d[ /]|(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]])/
+  /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?[IWEF]\d{4} \d\d:\d\d|\[[IWEFD] \d|\[\d\d\/\d\d[ /]|\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d [A-Z]{4,5} |(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]])/
 /** A line that a forum's text sets in bold as a whole. */
 const BOLD = /^(\s*)\*\*(?=[^\s*])([^\n]*[^\s*])\*\*\s*$/
 /** One that it begins in bold: an exception whose message ends it in this line or in a later one. */

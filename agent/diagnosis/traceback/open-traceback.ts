@@ -18,6 +18,8 @@ export type OpenTraceback = {
   link: Link | undefined
   state: 'frames' | 'raised'
   notebook: boolean
+  /** What the head of a notebook's traceback names, of which the last line may be missing. */
+  named: { readonly name: string; readonly at: number } | undefined
   headed: boolean
   /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
   waiting: { readonly frame: Frame } | undefined
@@ -133,6 +135,9 @@ export function ofGraph(one: OpenTraceback, token: Token, text: string): boolean
 
 export function finished(one: OpenTraceback): Traceback {
   const { writer, rank, pid, lead, headed, bare, first, last, fatal } = one
+  const block = one.blocks.at(-1)
+  if (one.named !== undefined && block !== undefined && block.raised === undefined && block.frames.length > 0)
+    block.raised = { ...one.named, wrapper: undefined, module: undefined, message: '' }
   const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
     frames: innermostFirst || (index === 0 && !headed && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
     raised,

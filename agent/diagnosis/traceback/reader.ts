@@ -80,6 +80,7 @@ export function createTracebackReader(): TracebackReader {
       link: undefined,
       state: 'frames',
       notebook: false,
+      named: undefined,
       headed: false,
       waiting: undefined,
       half: '',
@@ -119,6 +120,7 @@ export function createTracebackReader(): TracebackReader {
         const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
         if (!twice || current === undefined) newBlock(one, chained)
         one.notebook = token.notebook
+        one.named = token.name === undefined ? undefined : { name: token.name, at: line.number }
         if (one.blocks.length === 1 && (one.blocks[0]?.frames.length ?? 0) === 0) one.headed = !token.notebook
         one.state = 'frames'
         one.last = line.number

@@ -5,7 +5,9 @@ import type { Unwrap } from './json.ts'
 
 /** What is at the beginning of a line where nothing is before it. */
 const BEGINS =
-  /^(?:Traceback \(most recent call last\)| {2}File "|Fatal Python error|(?:[\w.]{1,80})?(?:Error|Exception|Interrupt|Exit)(?:: |$)|Segmentation fault|Killed$|Aborted|Bus error|terminate called|thread '|panic: |goroutine \d|slurmstepd: |srun: |NVRM: |\[rank\d{1,6}\]: |\*\*\* |Signal: |Process \S{1,60}:$|(?:\/|bash: |sh: )[^ ]{0,120}: line \d)/
+  /^(?:Traceback \(most recent call last\)| {2}File "|Fatal Python error|(?:[\w.]{1,80})?(?:Error|Exception|Interrupt|Exit)(?:: |$)|Segmentation fault|Killed$|Aborted|Bus error|Program (?:received|terminated with) signal |terminate called|thread '|panic: |goroutine \d|slurmstepd: |srun: |NVRM: |\[rank\d{1,6}\]: |\*\*\* |Signal: |Process \S{1,60}:$|(?:\/|bash: |sh: )[^ ]{0,120}: line \d)/
+/** What a program says of its end, with nothing before it. */
+export const begins = (line: string): boolean => BEGINS.test(line)
 const TRACEBACK = 'Traceback (most recent call last)'
 /** Lines that are looked at, each up to so many characters. */
 const SAMPLE = 400
@@ -90,7 +92,6 @@ export function learnedPrefix(sample: readonly string[]): Unwrap | undefined {
   const lines = sample.filter((line) => line.trim() !== '').slice(-SAMPLE)
   const pattern = lines.some((line) => OPEN_MPI.test(line)) ? undefined : prefixOf(lines)
   if (pattern === undefined) return undefined
-  const begins = (line: string): boolean => BEGINS.test(line)
   const bare = lines.map((line) => line.replace(pattern, ''))
   // What our own grammar takes away as well need not be learnt.
   const gained = bare.filter((line, at) => begins(line) && !begins(splitPrefix(lines[at] ?? '').text)).length

@@ -55,10 +55,21 @@ function piped(lines: readonly string[]): readonly string[] | undefined {
   return head < 0 ? lines.with(row, reported) : lines.with(head, `Job ID: ${cells[0]}`).with(row, reported)
 }
 
+const BARE = /^\s{0,40}(\d{1,12}(?:_\d{1,9})?) .{1,200}\s(FAILED|TIMEOUT|DEADLINE|CANCELLED|NODE_FAIL|PREEMPTED|OUT_OF_ME)\+? {1,20}(\d{1,3}:\d{1,3})\s*$/
+/** Rows of one job and its steps without the names of their columns. */
+function bare(lines: readonly string[]): readonly string[] | undefined {
+  const rows = lines.flatMap((line, at) => (BARE.test(line) ? [at] : []))
+  const [row] = rows
+  if (row === undefined || rows.length > 1) return undefined
+  const [, job = '', state = '', code] = BARE.exec(lines[row] ?? '') ?? []
+  const reported = ended(state.replace('OUT_OF_ME', 'OUT_OF_MEMORY'), code)
+  return reported !== undefined && lines.some((line) => line.trimStart().startsWith(`${job}.`)) ? lines.with(row, reported) : undefined
+}
+
 /** The lines, where they tell of one job that did not complete; with several nobody can say which is meant. */
 export function accounted(lines: readonly string[]): readonly string[] {
   const head = lines.findIndex((line, at) => HEAD.test(line) && DASHES.test(lines[at + 1] ?? ''))
-  if (head < 0) return shown(lines) ?? piped(lines) ?? lines
+  if (head < 0) return shown(lines) ?? piped(lines) ?? bare(lines) ?? lines
   const dashes = lines[head + 1] ?? ''
   const names = cellsOf(lines[head] ?? '', dashes)
   const [id, state, code] = ['JobID', 'State', 'ExitCode'].map((name) => names.indexOf(name))

@@ -8,7 +8,7 @@ import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
 import { withoutNumbers } from './numbered.ts'
 import { linkedLines } from './links.ts'
-import { taskNumbers, withoutQuotes } from './quoted.ts'
+import { taskNumbers, withoutMarks, withoutQuotes } from './quoted.ts'
 import { richRecords } from './rich.ts'
 import { accounted } from './sacct.ts'
 import { withoutWraps } from './wrapped.ts'
@@ -46,7 +46,7 @@ const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => l
 /** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
 export function unwrapped(lines: readonly string[]): readonly string[] {
   const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
-  const whole = packed ?? accounted(withNamedAnswers(withoutWraps(withoutIndent(withoutNumbers(withoutQuotes(lines))))))
+  const whole = packed ?? accounted(withNamedAnswers(withoutWraps(withoutIndent(withoutNumbers(withoutMarks(withoutQuotes(lines)))))))
   let plain = comfyReport(whole) ?? whole
   for (const layer of LAYERS) {
     const found = layer(plain)

@@ -153,6 +153,10 @@ const SECTION_LINES = 3
 const QUANTIZED = /\bquanti[sz](?:ed|ing|ation)\b/i
 const QUANTIZED_LINES = 6
 const LAYER = /^(?:layer|module|tensor)$/
+/** `INFO:voice:[2.41, 3.07, 4400, 9.99e-05]`: VITS and what came of it end a list with the step and the learning rate. */
+const VITS = /^((?:.{0,120}:)?\[(?:\d{1,4}\.\d{1,20}, ){0,12})(\d{1,9}), (\d(?:\.\d{1,20})?e-\d\d)\]\s*$/
+/** `Tue Sep 17 15:31:45 2019`: no time that is left. */
+const DATE = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}\b/g
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
@@ -162,6 +166,11 @@ const sectionOf = (text: string): Phase | undefined => {
   const said = phaseOf(text)
   return said === 'evaluating' && !/train(?:ing)?\b.{0,20}$/i.test(text.replace(/\btrained\b/gi, '')) ? 'evaluating' : 'training'
 }
+
+/** `#"Step" "Box Volume (nm^3)"`: a head may name a unit with a figure in it. */
+const NAMES = /^\s*#?\s*"[^"]{1,40}"(?:[\s,]{1,20}"[^"]{1,40}"){2,40}\s*$/
+/** `=> loaded best model './best.pth' (epoch 4)`: no line of an epoch. */
+const LOADED = /^\W{0,6}loaded\b/i
 
 const MAX_SKELETONS = 64
 const ASCII = /^[\0-\x7f]*$/
@@ -197,13 +206,13 @@ function createReader(): (line: Line) => Read | undefined {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
     last = line
-    const text = table.parted(line.includes('{') ? line.replace(SETTINGS, ' ') : line)
+    const text = table.parted(line.includes('{') ? line.replace(SETTINGS, ' ') : line.replace(VITS, '$1 step: $2, lr: $3]').replace(DATE, ' '))
     const found = fieldsOf(text)
     quantized = QUANTIZED.test(text) ? 0 : quantized + 1
     const opened = sectionOf(text)
     under = opened === undefined ? under - 1 : SECTION_LINES
     section = opened ?? (under > 0 ? section : undefined)
-    if (found.length === 0) {
+    if (found.length === 0 || NAMES.test(text)) {
       table.head(text)
       return undefined
     }
@@ -227,7 +236,7 @@ function createReader(): (line: Line) => Read | undefined {
     loneTime(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
-    if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined
+    if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined || (ownLoss && LOADED.test(text))
     else if (ownLoss && STARRED.test(text)) return undefined
     const reported = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)

@@ -3,7 +3,7 @@ import { WEIGHT, anyOf, place, quote, raises, says, type EndKind, type EndContex
 import { ollamaEstimate } from '../../faults/host-oom/estimates.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { INFERENCE } from '../../situation/programs.ts'
-import { signalName } from '../signals.ts'
+import { signalName, signalOfExit } from '../signals.ts'
 import { serverSteps } from '../who-runs.ts'
 
 /** vLLM's server or engine says that a process below it failed before it was ready: v1/engine/utils.py, v1/executor/multiproc_executor.py. */
@@ -14,6 +14,8 @@ const TRTLLM = /^Executor worker (?:returned error|died)/
 const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|^(?:AsyncIOLoop)?KernelRestarter: /
 /** Open MPI's, of another rank; the host is below. */
 const MPI_PEER = /^An MPI communication peer process has unexpectedly disconnected/
+/** Spark's driver, of an executor and of the task that ran there; what it ended itself is no loss. */
+const SPARK = /^(?:Lost executor \S{1,40} on \S{1,120}: (?!.{0,120}(?:killed by driver|decommission|[Pp]reempt))|ExecutorLostFailure \(executor )/
 /** uvicorn's, of one of several workers. */
 const UVICORN = /^Child process \[(\d{1,10})\] died$/
 const PEER_HOST = /^ {0,8}Peer host: {1,8}([\w.-]{1,80})/m
@@ -76,6 +78,11 @@ export const workerDied: EndKind = {
     says(/^(?:One or more|Some) background workers are no longer alive/, WEIGHT.message),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(MPI_PEER, WEIGHT.message),
+    says(SPARK, WEIGHT.message, ({ input }) => {
+      const code = Number(/\b(?:[Ee]xit (?:status|code):?|exited with code) (\d{1,3})\b/.exec(input)?.[1] ?? 0)
+      const signal = signalOfExit(code)
+      return { ...(code === 0 ? {} : { exit_code: code }), ...(signal === undefined ? {} : { signal }) }
+    }),
     says(UVICORN, WEIGHT.message, ([, pid]) => ({ pid: Number(pid) })),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
       const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]

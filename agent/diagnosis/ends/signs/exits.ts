@@ -17,8 +17,15 @@ const EXACT: readonly RegExp[] = [
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
   // MPICH, Intel and Cray MPI: the error of MPI itself is a number beyond all exit codes
   /(?:^|- )Abort\((?<code>\d{1,10})\) (?:on node \d{1,6} )?\(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
-  // docker ps, of what a signal ended lately; 137 has a rule of its own
-  /\bExited \((?<code>13[24569])\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago\b/,
+  // docker ps, of what a signal ended today, or failed just now; 137 has a rule of its own, 255 is what a reboot leaves
+  /\bExited \((?<code>13[24569])\) (?:\d{1,2} (?:second|minute|hour)s?|About an? (?:minute|hour)|Less than a second) ago\b/,
+  /\bExited \((?<code>[1-9]\d?|1[01]\d|12[0-7])\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago\b/,
+  // ble.sh
+  /^\[ble: exit (?<code>\d{1,3})\]$/,
+  // a wrapper in the shell
+  /^Exit: (?<code>\d{1,3})$/,
+  // tox
+  /: (?:exit|FAIL code) (?<code>-?\d{1,3}) \(\d[\d.]{0,8}(?: seconds\)|=setup\[)/,
   // docker compose up
   /^[\w.-]{1,80} exited with code (?<code>\d{1,3})$/,
   /code=exited, status=(?<code>\d{1,3})\//,
@@ -170,6 +177,7 @@ export function createExitReader(): ExitReader {
       const { code, rank, pid } = match.groups
       const exit = Number(code)
       // -1 as the result of a call means only that it failed.
+      // PyCharm's -1 is that of a program that was stopped, no signal.
       // Torque's own reason, no signal: -11 is its limit of time.
       if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
@@ -178,7 +186,7 @@ export function createExitReader(): ExitReader {
       const ofMpi = exit > 255 && match[0].includes('Abort(')
       const said = known({ exit_code: ofMpi ? undefined : exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
-      else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
+      else if (signal === undefined || exit === 255 || (exit === -1 && text.startsWith('Process finished'))) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })
       return
     }

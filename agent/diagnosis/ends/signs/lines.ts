@@ -27,6 +27,8 @@ const FORMS: readonly Form[] = [
   ['record', /(?<message>\b(?:AsyncIOLoop)?KernelRestarter: restarting kernel\b[^\n]{0,60})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
+  // Spark's driver
+  ['record', /(?<message>\b(?:Lost executor \S{1,40} on \S{1,120}: |ExecutorLostFailure \(executor \S{1,40} exited )[^\n]{1,600})/],
   // Blender's, of its compiled kernels
   ['message', /^(?<message>CUDA error at cu\w{2,40}: [^\n]{3,100})$/],
   // uvicorn, of the processes that answer
@@ -39,6 +41,9 @@ const FORMS: readonly Form[] = [
     'usage',
     /^(?:[\w./-]{1,120}(?: [\w-]{1,30}){0,2}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
   ],
+  // llama.cpp
+  ['message', /^(?:\w{1,60}: )?error: (?<message>HTTPLIB failed: [^\n]{3,200})$/],
+  ['usage', /^(?<message>error while handling argument "[^"\n]{1,60}": [^\n]{1,300})$/],
   [
     'usage',
     /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|[Uu]nrecognized (?:command[- ]line |or misplaced )?(?:option|argument)s?|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
@@ -99,6 +104,8 @@ const FORMS: readonly Form[] = [
   // NAMD
   ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
+  // Python's, without its exception
+  ['message', /^(?<message>No such file or directory: ['‘][^'’\n]{1,300}['’])$/],
   // h5py's message alone
   [
     'message',

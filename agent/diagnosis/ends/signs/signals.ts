@@ -8,6 +8,9 @@ import { lookup } from '../../../text/lookup.ts'
 const NAME =
   'Killed|Terminated|[Ss]egmentation fault|Bus error|Aborted|[Ii]llegal (?:hardware )?instruction|Floating point exception|Hangup|Trace/breakpoint trap|User defined signal [12]|Alarm clock|File size limit exceeded'
 
+/** Go writes them small. */
+const GO_NAME = 'killed|terminated|hangup|aborted|segmentation fault|bus error|floating point exception|trace/breakpoint trap'
+
 /** Each has the groups `signal`, and where the form names them `pid`, `rank`, `code`. */
 const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp[]])[] = [
   [
@@ -26,6 +29,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       ),
       /(?:^|\s)(?:Job \d{1,4}, '[^'\n]{1,200}' )?[Tt]erminated by signal (?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/,
       /Command terminated by signal (?<signal>\d{1,2})/,
+      // Go's, of a program that it started
+      new RegExp(`(?:^|[:="]\\s?|\\s)(?<!terminated: )signal: (?<signal>${GO_NAME})(?: \\(core dumped\\))?["']?\\.?$`),
     ],
   ],
   [
@@ -86,7 +91,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       // Triton's server; 15 is how it is asked to stop
       /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
       // gfortran and gdb
-      /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
+      /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6}|\d{1,2}(?=, [A-Z]))\b/,
       // Intel's Fortran
       /^forrtl: (?:severe|error) \(\d{1,3}\): (?:process killed \()?(?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
