@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 
 /** The repository that was asked for, from the address. The oldest ones (glue, gpt2) have no owner before their name: what is asked of them follows at once. */
 const REPOSITORY =
-  /huggingface\.co\/(?:api\/)?(?:resolve-cache\/)?(datasets\/|models\/|spaces\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
+  /(?:huggingface\.co|hf-mirror\.com)\/(?:api\/)?(?:resolve-cache\/)?(datasets\/|models\/|spaces\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')

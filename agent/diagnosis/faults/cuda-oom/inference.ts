@@ -58,7 +58,7 @@ export const cudaOomInference = memoryFamily(
     'failed to create context with model',
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
-    'Free memory on device cuda:',
+    'Free memory on device ',
     'KV cache is needed, which is larger than',
     'To serve at least one request with the model',
     'tokens that can be stored in KV cache',
@@ -102,7 +102,7 @@ export const cudaOomInference = memoryFamily(
     },
     {
       pattern:
-        /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\)(?: on startup is less than desired GPU memory utilization|\s*(?:$|`))/,
+        /Free memory on device (?:(?:cuda|xpu|hip):(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\)(?: on startup is less than desired GPU memory utilization|\s*(?:$|`))/,
       who: 'vLLM',
       facts: ([, device, free, total], message) =>
         known({
