@@ -197,7 +197,10 @@ export const gpuUnschedulable = ruleFamily({
       ],
     },
     {
-      pattern: new RegExp(`OutOf${RESOURCE}|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`),
+      // The reason alone, or in the line above its message, or the message.
+      pattern: new RegExp(
+        `OutOf${RESOURCE}(?![^]{0,120}Node didn't have enough)|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`,
+      ),
       severity: 'critical',
       title: 'The node has no free GPU for the pod',
       verdict: ({ match }) =>

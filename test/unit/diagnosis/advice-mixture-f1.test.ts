@@ -40,7 +40,7 @@ rows('the rank of the line', [
   [
     'of a watchdog that passes on what a kernel did',
     '  what():  [PG ID 2 PG GUID 3 Rank 5] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered',
-    /Illegal memory access[^]*It happened on rank 5\./,
+    /Illegal memory access[^]*Reported by rank 5\./,
   ],
 ])
 

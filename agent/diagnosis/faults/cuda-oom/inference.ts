@@ -224,7 +224,7 @@ export const cudaOomInference = memoryFamily(
           ? `ONNX Runtime asked for more memory than any GPU has${nodeOf(situation) ?? ''}. Likely a wrong shape, or a size that was computed wrongly.`
           : ON_THE_CPU.test(situation.text)
             ? `ONNX Runtime could not enlarge its arena by ${gib(asked)}. The node has the layout of its CPU kernels (nchwc), so host memory was refused, not GPU memory.`
-            : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
+            : `ONNX Runtime could not enlarge its arena by ${gib(asked)}${nodeOf(situation) ?? ''}, most likely on the GPU (the message does not say which device).`,
       remedies: (situation, { requested_bytes: asked = Infinity }) =>
         asked > IMPOSSIBLE
           ? [{ text: 'Look at the shapes of the inputs that reach this node: an empty, negative or far too large dimension.' }]
