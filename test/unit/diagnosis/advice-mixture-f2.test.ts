@@ -70,3 +70,33 @@ rows('segments that cannot grow', [
     /expandable_segments:True/,
   ],
 ])
+
+rows('what a program and its launcher say beside it', [
+  [
+    "vLLM's weights, in the words of newer releases",
+    'INFO 03-02 10:11:10 [worker.py] Memory profiling takes 4.21 seconds. Total non KV cache memory: 24.77GiB; torch peak memory increase: 2.17GiB; non-torch forward increase memory: 0.24GiB; weights memory: 22.35GiB.\nValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.',
+    /weights take 22\.35 GiB/,
+  ],
+  [
+    'the host of a task that srun saw fail',
+    'Program hit cudaErrorMemoryAllocation (error 2) due to "out of memory" on CUDA API call to cudaMalloc.\nsrun: error: nid007312: task 3: Exited with exit code 1',
+    /srun names host nid007312\./,
+  ],
+  [
+    'no host where tasks of two failed',
+    'Program hit cudaErrorMemoryAllocation (error 2) due to "out of memory" on CUDA API call to cudaMalloc.\nsrun: error: nid007312: task 3: Exited with exit code 1\nsrun: error: nid007313: task 7: Exited with exit code 1',
+    /Out of GPU memory/,
+    /srun names/,
+  ],
+  [
+    "the node of TensorFlow's graph",
+    "ResourceExhaustedError: Graph execution error:\nDetected at node 'model/conv2d_4/Conv2D' defined at (most recent call last):\nOOM when allocating tensor with shape[32,512,128,128] and type float on /job:localhost/replica:0/task:0/device:GPU:2 by allocator GPU_2_bfc",
+    /on GPU 2, for the node model\/conv2d_4\/Conv2D\./,
+  ],
+  [
+    'the status of a pod as JSON',
+    '{"name":"trainer","lastState":{"terminated":{"containerID":"containerd://ab","exitCode":137,"finishedAt":"2026-03-02T10:11:12Z","reason":"OOMKilled"}},"restartCount":4}',
+    /kubectl|resources\.limits/,
+    /docker update/,
+  ],
+])

@@ -13,6 +13,8 @@ type Answer = {
 const KERNEL = /^(?:[\w./-]{1,80}:)?(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,+Z-]{8,24}) ([\w.-]{1,80}) kernel: /
 /** NCCL begins its lines with host, process, thread and GPU. */
 const NCCL = /(?:^|[\s\]>|])([A-Za-z][\w.-]{1,80}):\d{1,9}:\d{1,9} \[\d{1,4}\] [^\n]{0,160}\bNCCL WARN /
+/** A failed task, in the words of srun below what the program said. */
+const SRUN = /\bsrun: error: ([\w.-]{1,80}): tasks? /g
 /** What stands for any host. */
 const NO_NAME = /^(?:localhost|host|hostname|kernel|node|worker|master|server)$/i
 /** In the head of PyTorch's lines, and in the words of its process groups. */
@@ -20,6 +22,7 @@ const RANK = /\[rank(\d{1,5})\]:|\b[Rr]ank (\d{1,5})\]|\[(\d{1,5}\] is setting u
 const OF_RANKS: ReadonlySet<string> = new Set(['illegal_memory_access', 'cublas_cudnn_error', 'nccl_error'])
 /** Triton's server and llama.cpp name the model that they could not load, also in a line below. */
 const MODEL = /\b(?:failed to load|failed to create context with)(?: model)?,? '([^'\n]{2,200})'/
+const OF_PROGRAMS: ReadonlySet<string> = new Set([...OF_RANKS, 'cuda_oom', 'gpu_not_visible'])
 const OF_MODELS: ReadonlySet<string> = new Set(['cuda_oom', 'cuda_version_mismatch', 'cublas_cudnn_error'])
 /** A path is named by its last part. */
 const nameOf = (model: string): string => model.replace(/^.*[\\/](?=[^\\/])/, '')
@@ -33,11 +36,23 @@ export function placed<Found extends Answer>(found: Found, lines: readonly strin
   const host = named(KERNEL.exec(line)) ?? named(NCCL.exec(line))
   const rank = OF_RANKS.has(found.kind) ? named(RANK.exec(line)) : undefined
   const model = OF_MODELS.has(found.kind) ? named(MODEL.exec(lines.slice(Math.max(0, at - 1), at + 5).join('\n'))) : undefined
-  if (host === undefined && rank === undefined && model === undefined) return found
+  const failed = OF_PROGRAMS.has(found.kind)
+    ? new Set(
+        [
+          ...lines
+            .slice(Math.max(0, at), at + 6)
+            .join('\n')
+            .matchAll(SRUN),
+        ].map((match) => match[1]),
+      )
+    : undefined
+  const node = failed?.size === 1 ? [...failed][0] : undefined
+  if (host === undefined && node === undefined && rank === undefined && model === undefined) return found
   const said = `${found.title} ${found.verdict} ${found.remedies.map(({ text, command = '' }) => `${text} ${command}`).join(' ')}`
   const sentences = [
     model === undefined || said.includes(nameOf(model)) ? '' : ` Model: ${nameOf(model)}.`,
     rank === undefined || /\branks? \d/i.test(said) ? '' : ` Reported by rank ${rank.replace(/\].*\[/, ', which waited for rank ')}.`,
+    node === undefined || said.includes(node) ? '' : ` srun names host ${node}.`,
     host === undefined || NO_NAME.test(host) || said.includes(host) ? '' : ` Logged on host ${host}.`,
   ].join('')
   return sentences === '' ? found : { ...found, verdict: found.verdict + sentences }
