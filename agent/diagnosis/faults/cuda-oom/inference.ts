@@ -95,8 +95,7 @@ export const cudaOomInference = memoryFamily(
         const lacks = shortOf(text)
         const activations = activationsIn(text)
         const weights = /(?:model weights take|weights memory:|Model loading took) ([\d.]{1,8}) ?GiB/.exec(text)?.[1]
-        const taken =
-          weights === undefined ? '' : ` (weights take ${Number(Number(weights).toFixed(2))} GiB${activations === 0 ? '' : `, activations ${activations}`})`
+        const taken = weights === undefined ? '' : ` (weights take ${Number(weights).toFixed(2)} GiB${activations === 0 ? '' : `, activations ${activations}`})`
         return `After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use${taken}${lacks === 0 ? '' : `: it is ${lacks} GiB short before the first block`}.`
       },
       remedies: moreCache,
