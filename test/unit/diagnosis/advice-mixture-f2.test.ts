@@ -100,3 +100,11 @@ rows('what a program and its launcher say beside it', [
     /docker update/,
   ],
 ])
+
+rows('a model that Ollama does not load', [
+  [
+    "in the server's own log",
+    'time=2026-03-02T10:11:12.123Z level=WARN source=server.go:133 msg="model request too large for system" requested="48.2 GiB" available="30.1 GiB" total="31.2 GiB" free="28.0 GiB" swap="2.0 GiB"',
+    /needs 48\.2 GiB of host memory, and 30\.1 GiB were available[^]*ollama ps/,
+  ],
+])
