@@ -9,7 +9,7 @@ import { fullIn, rootFree, shownBy } from './parts/df.ts'
 import { arrivedAll, hubFree, hubSizes } from './parts/hub-download.ts'
 import { buildStep, checkpointFolder } from './parts/written.ts'
 import { setVariables } from './remedies/environment.ts'
-import { imageStore } from './remedies/image-store.ts'
+import { imageStore, pulledImage } from './remedies/image-store.ts'
 import { inQuota } from './remedies/quota.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -236,10 +236,10 @@ export const diskFull = ruleFamily({
       remedies: (matched) => remediesFor(matched),
       verdict: (seen) => {
         const { message, text, at, situation } = seen
-        const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
+        const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 4).join(' '))
         if (sizes !== undefined) return sizes
         const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
-        const image = /pull image "([\w./:@-]{3,160})"/.exec(message)?.[1]
+        const image = /pull image "([\w./:@-]{3,160})"/.exec(message)?.[1] ?? pulledImage(situation().text)
         if (LAYER.test(message) && store !== undefined)
           return `An image layer${image === undefined ? '' : ` of ${image}`} could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))

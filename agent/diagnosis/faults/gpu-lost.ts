@@ -71,6 +71,12 @@ const REASONS: readonly Reason[] = [
     ],
   },
   {
+    // The driver's README, on notebooks: it gets the image by ACPI from the system's BIOS; a guest gets it by a file.
+    pattern: /failed to copy vbios to system memory/,
+    says: "The driver says why: it could not read the GPU's VBIOS.",
+    pieces: () => [{ text: "Update the machine's BIOS. In a guest that the GPU is passed through to: give the guest a file of the card's ROM (romfile=)." }],
+  },
+  {
     // kernel_gsp.c: the image of the GSP firmware is copied into host memory at each start of the GPU. The same code of mem_desc.c alone is no sign: it comes on healthy hosts.
     pattern: /NV_ERR_NO_MEMORY\][^\n]{0,120}(?:kgsp|kernel_gsp)|Error preparing (?:GSP-RM|boot binary) image/,
     title: 'The driver got no host memory to start the GPU',

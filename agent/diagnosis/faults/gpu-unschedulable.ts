@@ -25,6 +25,13 @@ function events({ situation }: Matched): Piece {
     }
   )
 }
+const NAMED =
+  /^(?:[a-z0-9-]{1,60}[ \t]{1,40})?([a-z0-9][a-z0-9.-]{2,80})[ \t]{1,40}0\/\d{1,2}[ \t]{1,20}Pending\b|^Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority):/gm
+/** The only pod that a table shows as waiting, or that is described. */
+function waiting({ situation }: Pick<Seen, 'situation'>): string {
+  const names = new Set([...situation().text.matchAll(NAMED)].map((match) => match[1] ?? match[2] ?? ''))
+  return names.size === 1 ? `pod ${[...names].join('')}` : 'the pod'
+}
 /** In the table of one pod's events: it found a node since. */
 const placedSince = ({ text, at }: Seen): boolean => {
   const line = text[at] ?? ''
@@ -81,7 +88,7 @@ export const gpuUnschedulable = ruleFamily({
       unless: placedSince,
       title: 'No node has a free GPU for the pod',
       verdict: ({ match, message, situation }) =>
-        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}${and(limited({ situation })?.says ?? '')}.`,
+        `Kubernetes cannot place ${waiting({ situation })}: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}${and(limited({ situation })?.says ?? '')}.`,
       remedies: (matched) => {
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
@@ -96,10 +103,10 @@ export const gpuUnschedulable = ruleFamily({
       pattern: /(\d{1,6})\/(\d{1,6}) nodes are available: |didn't trigger scale-up: /,
       severity: 'critical',
       title: 'No node can take the pod',
-      verdict: ({ match, message }) =>
+      verdict: ({ match, message, situation }) =>
         match[2] === undefined
-          ? `The autoscaler added no node for the pod, because none of its groups would fit: of them ${ruledOut(message).verdict}.`
-          : `Kubernetes cannot place the pod: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
+          ? `The autoscaler added no node for ${waiting({ situation })}, because none of its groups would fit: of them ${ruledOut(message).verdict}.`
+          : `Kubernetes cannot place ${waiting({ situation })}: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
       remedies: (matched) => [...ruledOut(matched.message).remedies, events(matched)],
       // Claims and volumes have rules of their own.
       unless: ({ message, match, ...seen }) =>
@@ -190,7 +197,10 @@ export const gpuUnschedulable = ruleFamily({
       ],
     },
     {
-      pattern: new RegExp(`OutOf${RESOURCE}|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`),
+      // The reason alone, or in the line above its message, or the message.
+      pattern: new RegExp(
+        `OutOf${RESOURCE}(?![^]{0,120}Node didn't have enough)|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`,
+      ),
       severity: 'critical',
       title: 'The node has no free GPU for the pod',
       verdict: ({ match }) =>

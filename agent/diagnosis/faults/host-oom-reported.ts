@@ -53,7 +53,7 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
   return { code: whole(match?.[1] ?? match?.[2] ?? match?.[3]), line }
 }
 
-const EVICTED = /node was low on resource: memory\.(?:.{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12}))?/
+const EVICTED = /node was low on resource: memory\.(?:.{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})([KMG])i,.{0,40}?request is (\d\w{0,12}))?/
 
 /** A container has a limit of its own, and its engine says whether it was reached. */
 const container = (situation: Situation): readonly Piece[] =>
@@ -193,10 +193,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   }
   const evicted = EVICTED.exec(line)
   if (evicted !== null) {
-    const [, name, used, request] = evicted
+    const [, name, used, unit = 'K', request] = evicted
     const { pod, namespace } = situation().subject
     return said(
-      `The kubelet evicted ${pod ?? 'the pod'} because its node ran low on memory${used === undefined ? '' : `: container ${name} used ${gib(Number(used) * 1024)}, its request is ${request}`}.`,
+      `The kubelet evicted ${pod ?? 'the pod'} because its node ran low on memory${used === undefined ? '' : `: container ${name} used ${gib(Number(used) * 1024 ** ('KMG'.indexOf(unit) + 1))}, its request is ${request}`}.`,
       {},
       [at],
       [

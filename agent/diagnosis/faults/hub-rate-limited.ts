@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 
 /** The repository that was asked for, from the address. The oldest ones (glue, gpt2) have no owner before their name: what is asked of them follows at once. */
 const REPOSITORY =
-  /huggingface\.co\/(?:api\/)?(?:resolve-cache\/)?(datasets\/|models\/|spaces\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
+  /(?:huggingface\.co|hf-mirror\.com)\/(?:api\/)?(?:resolve-cache\/)?(datasets\/|models\/|spaces\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')
@@ -122,7 +122,8 @@ const verdict = ({ text, at }: Seen): string => {
   const quota = QUOTA.exec(said)
   if (quota !== null) return `The hub answered 429 (too many requests): the account used up its ${quota[1]} ${quota[2]} requests per 5 min.`
   const wait = /[Rr]etry[- ][Aa]fter:? (\d{1,6})/.exec(joinedFrom(text, at, 4))?.[1]
-  return `The ${REGISTRY.test(joinedFrom(text, at, 4)) ? 'registry' : 'hub'} answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
+  const image = /[Ff]ailed to pull image \\?"([\w./:@-]{3,160}?)\\?"/.exec(text.slice(Math.max(0, at - 3), at + 2).join('\n'))?.[1]
+  return `The ${REGISTRY.test(joinedFrom(text, at, 4)) ? 'registry' : 'hub'} answered 429 (too many requests)${image === undefined ? '' : ` for image ${image}`}${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
 }
 
 export const hubRateLimited = ruleFamily({

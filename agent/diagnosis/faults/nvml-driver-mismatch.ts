@@ -19,7 +19,7 @@ const LIBRARY = new RegExp(`(?:DSO version|NVML library version:|user[ _-]space[
 /** /proc/driver/nvidia/version, and what a package manager lists. */
 const PROC = /NVRM version: {1,4}NVIDIA UNIX[^\n]{0,60}? {1,4}(\d{3}\.\d{1,4}(?:\.\d{1,4})?) {1,4}/
 const PACKAGE =
-  /^(?:ii {1,4})?(?:nvidia-smi|libnvidia-ml1|nvidia-utils-\d{3}\S{0,20}|libnvidia-compute-\d{3}\S{0,20}|nvidia-utils) {1,40}(\d{3}\.\d{1,4}(?:\.\d{1,4})?)/m
+  /^(?:ii {1,4})?(?:nvidia-smi|libnvidia-ml1|nvidia-utils-\d{3}\S{0,20}|nvidia-driver-\d{3}\S{0,20}|libnvidia-compute-\d{3}\S{0,20}|nvidia-utils) {1,40}(\d{3}\.\d{1,4}(?:\.\d{1,4})?)/m
 
 const TELLING = /API mismatch|has the version|has a version|kernel[ _]module|library version|user[ _-]space[ _]library|has version/i
 
@@ -66,7 +66,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]}${/unattended-upgrade/.test(now.text) ? ' by unattended-upgrades' : ''})`}; ${wsl ? 'under WSL the module is that of Windows, and the libraries must be those in /usr/lib/wsl/lib: likely a Linux driver was installed beside them' : notRebuilt ? `the module on the disk is ${kernel} too, so it was not built for ${user}` : rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : kernel !== undefined && user === undefined ? `: the loaded kernel module is ${kernel}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]}${/unattended-upgrade/.test(now.text) ? ' by unattended-upgrades' : ''})`}; ${wsl ? 'under WSL the module is that of Windows, and the libraries must be those in /usr/lib/wsl/lib: likely a Linux driver was installed beside them' : notRebuilt ? `the module on the disk is ${kernel} too, so it was not built for ${user}` : rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(

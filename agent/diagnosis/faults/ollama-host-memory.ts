@@ -12,6 +12,7 @@ export const ollamaHostMemory = ruleFamily({
   kind: 'host_memory',
   literals: [
     'requires more system memory',
+    'model request too large for system',
     'failed to allocate CPU buffer',
     'unable to allocate CPU buffer',
     '_Host buffer of size',
@@ -68,17 +69,23 @@ export const ollamaHostMemory = ruleFamily({
       facts: ({ match, text, at }) => known({ requested_bytes: bytesOf(match[1] ?? /buffer of size (\d{1,15})/.exec(around(text, at, 3, 0))?.[1], '') }),
     },
     {
-      pattern: new RegExp(`model requires more system memory \\(${SIZE}\\) than is available \\(${SIZE}\\)`),
+      // The answer to the client, or the line in the server's own log just before it.
+      pattern: new RegExp(
+        `model (?:requires more system memory \\(${SIZE}\\) than is available \\(${SIZE}\\)|request too large for system"? requested="?${SIZE}"? available="?${SIZE})`,
+      ),
+      unless: ({ match, text, at }) => match[1] === undefined && /requires more system memory \(/.test(around(text, at, 0, 4)),
       severity: 'critical',
       title: 'The model does not fit host memory',
-      verdict: ({ match }) =>
-        `Ollama did not load the model: the part that does not fit the GPU needs ${match[1]} ${match[2]} of host memory, and ${match[3]} ${match[4]} were available.`,
+      verdict: ({ match }) => {
+        const [asked, unit, free, freeUnit] = match.slice(match[1] === undefined ? 5 : 1)
+        return `Ollama did not load the model: the part that does not fit the GPU needs ${asked} ${unit} of host memory, and ${free} ${freeUnit} were available.`
+      },
       remedies: [
         { text: 'Load a smaller model or one with fewer bits (a q4 instead of q8 or fp16 tag), or ask for a shorter context.' },
         UNLOAD,
         { text: 'See what else uses host memory, and what limits this service or container.', command: 'free -g; systemctl show ollama -p MemoryMax' },
       ],
-      facts: ({ match }) => known({ requested_bytes: bytesOf(match[1], match[2]) }),
+      facts: ({ match }) => known({ requested_bytes: bytesOf(match[1] ?? match[5], match[2] ?? match[6]) }),
     },
   ],
 })

@@ -55,7 +55,7 @@ const PATTERNS = {
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,
   containerd: /\bcontainerd\b/i,
   kubernetes:
-    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|\bResourceClaim\b|\bDRA driver\b|^\s*Reason: {1,20}OOMKilled| \d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|CrashLoopBackOff|ImagePullBackOff|Init:)|node was low on resource|Need to kill Pod/im,
+    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|ErrImagePull|"restartCount":|Failed to pull image \\?"|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|\bResourceClaim\b|\bDRA driver\b|^\s*Reason: {1,20}OOMKilled| \d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|CrashLoopBackOff|ImagePullBackOff|Init:)|node was low on resource|Need to kill Pod/im,
   slurm: /\bslurm|\b(?:sacct|sinfo|squeue|scontrol)\b|\bsrun\b|\bsbatch\b|\bSLURM_|\b_slurm_rpc_|\b_job_complete: JobId=/i,
   systemd: /\bsystemd\b|\.service\b/,
   apt: /\bapt(?:-get)?\b|\bdpkg\b/,

@@ -209,6 +209,16 @@ export const networkError: EndKind = {
         { text: 'If some rank ended before: its own error came first. Look for it in the logs of the others.' },
         { text: 'Between hosts open the firewall: Gloo listens on ports that the system chooses.' },
       ]
+    // torch's c10d store says so where it looks for the first host.
+    const unknown = /\bhost not found: ([\w.-]{1,80})/.exec(situation.text)?.[1]
+    if (unknown !== undefined)
+      return [
+        {
+          text: `The name ${unknown} does not resolve here: see what DNS and /etc/hosts say, or give the address of that host (MASTER_ADDR, --rdzv-endpoint).`,
+          command: `getent hosts ${unknown}`,
+        },
+        { text: 'In Kubernetes a pod has a name of its own only under a headless service, and only while it runs: see that it is there.' },
+      ]
     const peer = PEER.exec(error?.message ?? '')
     if (peer !== null)
       return [

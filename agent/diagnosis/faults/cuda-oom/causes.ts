@@ -150,6 +150,14 @@ export const gpuName = (gpu: number | undefined): string => (gpu === undefined ?
 /** Held and in no tensor; older messages print only the sum. */
 export const cachedOf = (facts: Facts): number => facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
 
+/** One of several that holds most of what they hold. */
+function largest(facts: Facts, all: number): string {
+  const top = withoutSelf(facts).reduce<{ readonly pid?: number; readonly bytes: number } | undefined>(
+    (most, one) => (most === undefined || one.bytes > most.bytes ? one : most),
+    undefined,
+  )
+  return top?.pid !== undefined && top.bytes > all / 2 ? `, most of it process ${top.pid} (${gib(top.bytes)})` : ''
+}
 function neighboursSentence(facts: Facts, judged: Judged): string {
   const total = facts.total_bytes === undefined ? '' : ` of its ${gib(facts.total_bytes)}`
   const bytes = gib(judged.others?.bytes ?? 0)
@@ -158,7 +166,7 @@ function neighboursSentence(facts: Facts, judged: Judged): string {
     return `Computed: about ${bytes}${total} is held by something outside this process.${pids.length === 0 ? '' : ` On the same GPU: processes ${pids.join(', ')}.`}`
   return pids.length === 1
     ? `Process ${pids[0]} holds ${bytes}${total} on the same GPU.`
-    : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU.`
+    : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU${largest(facts, judged.others.bytes)}.`
 }
 
 const spilledSentence = ({ allocated_bytes: allocated = 0, total_bytes: total = 0 }: Facts): string =>

@@ -58,7 +58,7 @@ export const cudaOomInference = memoryFamily(
     'failed to create context with model',
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
-    'Free memory on device cuda:',
+    'Free memory on device ',
     'KV cache is needed, which is larger than',
     'To serve at least one request with the model',
     'tokens that can be stored in KV cache',
@@ -94,15 +94,15 @@ export const cudaOomInference = memoryFamily(
       verdict: (_, { text }) => {
         const lacks = shortOf(text)
         const activations = activationsIn(text)
-        const weights = /model weights take ([\d.]{1,8}) ?GiB/.exec(text)?.[1]
-        const taken = weights === undefined || activations === 0 ? '' : ` (weights take ${weights} GiB, activations ${activations})`
+        const weights = /(?:model weights take|weights memory:|Model loading took) ([\d.]{1,8}) ?GiB/.exec(text)?.[1]
+        const taken = weights === undefined ? '' : ` (weights take ${Number(weights).toFixed(2)} GiB${activations === 0 ? '' : `, activations ${activations}`})`
         return `After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use${taken}${lacks === 0 ? '' : `: it is ${lacks} GiB short before the first block`}.`
       },
       remedies: moreCache,
     },
     {
       pattern:
-        /Free memory on device (?:cuda:(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\)(?: on startup is less than desired GPU memory utilization|\s*(?:$|`))/,
+        /Free memory on device (?:(?:cuda|xpu|hip):(\d{1,4}) )?\(([\d.]{1,12})\/([\d.]{1,12}) GiB\)(?: on startup is less than desired GPU memory utilization|\s*(?:$|`))/,
       who: 'vLLM',
       facts: ([, device, free, total], message) =>
         known({
@@ -224,7 +224,7 @@ export const cudaOomInference = memoryFamily(
           ? `ONNX Runtime asked for more memory than any GPU has${nodeOf(situation) ?? ''}. Likely a wrong shape, or a size that was computed wrongly.`
           : ON_THE_CPU.test(situation.text)
             ? `ONNX Runtime could not enlarge its arena by ${gib(asked)}. The node has the layout of its CPU kernels (nchwc), so host memory was refused, not GPU memory.`
-            : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
+            : `ONNX Runtime could not enlarge its arena by ${gib(asked)}${nodeOf(situation) ?? ''}, most likely on the GPU (the message does not say which device).`,
       remedies: (situation, { requested_bytes: asked = Infinity }) =>
         asked > IMPOSSIBLE
           ? [{ text: 'Look at the shapes of the inputs that reach this node: an empty, negative or far too large dimension.' }]

@@ -211,10 +211,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /CUDA_(?:ERROR_)?OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,
       unless: /^(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory) ?(?:=|is returned|may|can|if)\b/,
-      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
+      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /(?:device (?:ordinal )?|; GPU=)(\d{1,4})\b/) }),
     },
     {
-      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 300), /current device: (\d{1,4}), in function/) }),
+      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 300), /(?:current device: (?=\d{1,4}, in function)|; GPU=)(\d{1,4})\b/) }),
       verdict: ({ gpu_index: gpu }, situation) =>
         asksPinned(situation.text)
           ? 'CUDA could not lock host memory (pin_memory), and reports that as out of memory: RAM is lacking or limited, not GPU memory.'

@@ -75,6 +75,12 @@ const asked =
   }
 const tensors = (situation: Situation): readonly string[] =>
   [...new Set([...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{0,120}\])/g)].map((match) => match[1] ?? ''))].slice(0, 3)
+/** The operation of the graph that asked, where only one tensor did not fit. */
+function nodeNamed(situation: Situation): string {
+  const found = /\{\{node ([\w./-]{1,160})\}\}|\[\[Node: ([\w./-]{1,160}) = |Detected at node '([\w./-]{1,160})'/.exec(situation.text)
+  const name = found?.slice(1).find((one) => one !== undefined)
+  return name === undefined || tensors(situation).length !== 1 ? '' : `, for the node ${name}`
+}
 const BYTES: Readonly<Record<string, number>> = { double: 8, int64: 8, float: 4, int32: 4, half: 2, bfloat16: 2, bool: 1, uint8: 1 }
 /** Of the first tensor, where its type is given. */
 function tensorBytes({ text }: Situation): number | undefined {
@@ -162,7 +168,7 @@ export const cudaOomXla = memoryFamily(
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       verdict: (facts, situation) =>
-        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : beyond(situation, tensorBytes(situation)) || heldOf(situation)}`,
+        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}${nodeNamed(situation)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : beyond(situation, tensorBytes(situation)) || heldOf(situation)}`,
       unless: HARMLESS,
       elsewhere: nodeOnCpu,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),

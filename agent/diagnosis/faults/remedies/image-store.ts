@@ -5,6 +5,12 @@ import type { Piece } from './plan.ts'
 const row = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}\\s{1,40}\\d{1,6}\\s{1,40}\\d{1,6}\\s{1,40}\\S{1,12}\\s{1,40}(\\S{1,12})`, 'm').exec(text)?.[1]
 
+/** The image that Docker was pulling. */
+export function pulledImage(text: string): string | undefined {
+  const [, tag, repository] = /^([\w][\w.-]{0,80}): Pulling from ([\w./-]{3,120})\s*$/m.exec(text) ?? []
+  return repository === undefined ? undefined : `${repository}:${tag}`
+}
+
 export function imageStore(text: string, desktop: boolean): readonly Piece[] {
   // Docker's documentation of the devicemapper storage driver: the file system of each image and container has one size, 10 GB by default.
   const base = /Storage Driver: devicemapper[^]{0,400}?Base Device Size: ([\d.]{1,8}) ?GB/.exec(text)?.[1]

@@ -236,6 +236,15 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+/** The connection that failed in a line above, where that line names it. */
+function refusedBeside({ message, text, at }: Matched): string {
+  const [, peer, why] =
+    /\bConnect to (\S{4,60}?)(?:<\d{1,5}>)? failed ?: ?([A-Z][a-z]{1,20}(?: [a-z]{1,20}){0,5}?)(?=\s+\S{1,80}:\d{1,9}:\d{1,9} \[|\s*$)/m.exec(
+      `${text.slice(Math.max(0, at - 6), at).join('\n')}\n${message}`,
+    ) ?? []
+  return peer === undefined ? '' : ` It could not connect to ${peer}: ${why?.toLowerCase()}.`
+}
+
 export function warning(matched: Matched): Warning | undefined {
   const words = matched.message.slice(Math.max(0, matched.message.indexOf('NCCL WARN')))
   const status = /[Gg]ot completion from peer \S{1,80} with (?:status=\w{0,40}?\(?|error )(\d{1,2})\b/.exec(words)
@@ -258,7 +267,11 @@ export function warning(matched: Matched): Warning | undefined {
   for (const [pattern, title, verdict, remedies] of ROWS) {
     const found = pattern.exec(words)
     if (found !== null)
-      return { title, verdict: verdict.replace(/\$(\d)/g, (_, group: string) => found[Number(group)] ?? ''), remedies: remedies(matched, found) }
+      return {
+        title,
+        verdict: `${verdict.replace(/\$(\d)/g, (_, group: string) => found[Number(group)] ?? '')}${/ helper thread failed in the step/.test(verdict) ? refusedBeside(matched) : ''}`,
+        remedies: remedies(matched, found),
+      }
   }
   return undefined
 }
