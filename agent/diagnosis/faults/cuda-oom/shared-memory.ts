@@ -6,7 +6,7 @@ import type { Piece } from '../remedies/plan.ts'
 /** By name: GB10 and its boards, Jetson, AMD's and Intel's processors with large graphics. */
 const SHARED = /\bGB10\b|DGX[ _-]?Spark|[Uu]nified memory|\bgfx115[0-3]\b|Strix Halo|\bRyzen AI Max|\bRadeon 80[56]0S/i
 /** By size: GB10 and Jetson Thor report their 128 GB as 119 to 123 GiB, which no card of its own memory has. */
-const OF_128_GB = /(?:total capacity of |\/)(?:119|12[0-3])\.\d{1,2} GiB/
+const OF_128_GB = /(?:total capacity of |Free memory on device [\w: ]{0,12}\([\d.]{1,12}\/)(?:119|12[0-3])\.\d{1,2} GiB/
 export const sharesMemory = ({ text, jetson }: Situation): boolean => jetson || SHARED.test(text) || OF_128_GB.test(text)
 
 /** docs.nvidia.com/dgx/dgx-spark/known-issues: what the kernel caches of files counts as used for CUDA. */
