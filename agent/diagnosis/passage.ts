@@ -3,7 +3,7 @@ import type { EvidenceLine, Fault } from '../model/fault.ts'
 import { confidenceOf } from './confidence.ts'
 import type { FaultFamily, Found } from './faults/family.ts'
 import { fitting } from './faults/remedies/fit.ts'
-import { placed } from './faults/remedies/placed.ts'
+import { withWhereabouts } from './whereabouts.ts'
 import { isReported } from './reported.ts'
 import type { Candidate } from './scanner.ts'
 import type { Situations } from './situation/situation.ts'
@@ -66,7 +66,7 @@ export function judgePassage(passage: Passage, seenLines: SeenLines, situations:
       for (const recognised of 'kind' in answer ? [answer] : answer) {
         for (const index of recognised.lines) seenLines.add(family, passage.firstLine + index)
         const remedies = fitting(recognised.remedies, recognised.kind, situations.at(passage.lines, line, passage.firstLine))
-        faults.push(faultFrom(placed({ ...recognised, remedies }, passage.lines), passage.lines, passage.firstLine))
+        faults.push(faultFrom(withWhereabouts({ ...recognised, remedies }, passage.lines), passage.lines, passage.firstLine))
       }
     }
   }

@@ -4,6 +4,7 @@ import type { EvidenceLine, Fault } from '../model/fault.ts'
 import type { LogKind } from '../model/kinds.ts'
 import { logKindOf } from '../model/log-kinds.ts'
 import { repeatedKills } from './faults/host-oom/repeated.ts'
+import { WAITED_TOO_LONG } from './faults/nccl-error.ts'
 import { repeatedXids } from './xid/repeated.ts'
 
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
@@ -85,7 +86,7 @@ export function gatherFaults(): FaultCollection {
 function silentBetween({ title }: Fault, ranks: readonly number[]): string {
   const highest = ranks.at(-1) ?? 0
   const silent = highest > 64 ? [] : Array.from({ length: highest }, (_, rank) => rank).filter((rank) => !ranks.includes(rank))
-  return !title.includes('waited too long') || ranks.length >= PER_KIND || silent.length === 0 || silent.length * 2 > ranks.length
+  return title !== WAITED_TOO_LONG || ranks.length >= PER_KIND || silent.length === 0 || silent.length * 2 > ranks.length
     ? ''
     : silent.length === 1
       ? ` Rank ${silent[0]} is not among them: look first at what it did.`

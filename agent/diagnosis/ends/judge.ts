@@ -123,8 +123,8 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   // That a job failed is the last that is said: only where nothing else explains it.
   const telling = found.filter(({ kind }) => kind !== 'job_failed')
   if (telling.length < found.length) {
-    const context = judge(evidence, telling, situationAt, known)
-    if ((context.verdict !== undefined && context.verdict.kind !== 'job_failed') || context.faults.some(isFatal)) return context
+    const judged = judge(evidence, telling, situationAt, known)
+    if ((judged.verdict !== undefined && judged.verdict.kind !== 'job_failed') || judged.faults.some(isFatal)) return judged
   }
   return judge(evidence, found, situationAt, known)
 }
@@ -218,10 +218,12 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
   // What the end adds goes to the fault that explains it.
   const first = fatal[0] ?? faults.find((fault) => added.has(fault))
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
-  const context = faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault))
+  const withFacts = faults.map((fault) =>
+    added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault,
+  )
   // What it got round before is not what it ended by.
   const gotRound = ({ kind }: Fault): boolean => raised && logKindOf(kind).handled === true
-  return { verdict, faults: [...context.filter((fault) => !gotRound(fault)), ...context.filter(gotRound)] }
+  return { verdict, faults: [...withFacts.filter((fault) => !gotRound(fault)), ...withFacts.filter(gotRound)] }
 }
 
 /** Where the user's own code asked for too much; other errors of a GPU are reported later than they happen. */

@@ -65,6 +65,8 @@ const numbered = ({ message, text, at }: Seen): string => {
   return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
 
+/** Which ranks report it tells which do not: agent/diagnosis/root.ts. */
+export const WAITED_TOO_LONG = 'A rank waited too long for another one'
 const likely = (seen: Seen & { readonly facts: Facts }): string =>
   `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`
 
@@ -136,7 +138,7 @@ export const ncclError = ruleFamily({
       pattern:
         /Watchdog caught collective\s{1,3}operation timeout|collective operation timeout|last enqueued NCCL work|NCCL timeout\b|Timed out initializing process group in store based barrier/,
       severity: 'critical',
-      title: 'A rank waited too long for another one',
+      title: WAITED_TOO_LONG,
       verdict: (seen) => {
         const apart = mismatch(seen.situation().text)
         return apart === undefined

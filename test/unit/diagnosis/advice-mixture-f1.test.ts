@@ -5,34 +5,34 @@ rows('the host of the line', [
   [
     'in the head of a line of the kernel',
     'Feb 11 03:12:07 gpu-r4-02 kernel: [ 518.050606] Out of memory: Killed process 4711 (python3) total-vm:91196412kB, anon-rss:64288120kB, file-rss:3028kB, shmem-rss:0kB',
-    /pid 4711[^]*Logged on host gpu-r4-02\./,
+    /pid 4711[^]*Host gpu-r4-02 logged it\./,
   ],
   [
     'behind the file that grep names',
     '/var/log/kern.log:Feb 11 03:12:07 lab-box kernel: [ 1683.797227] Memory cgroup out of memory: Killed process 815 (feeder) total-vm:1211812kB, anon-rss:205140kB, file-rss:872kB, shmem-rss:0kB, UID:1000 pgtables:524kB oom_score_adj:0',
-    /Logged on host lab-box\./,
+    /Host lab-box logged it\./,
   ],
   [
     'with a date in the form of ISO, where the text has lines of two',
     '2027-02-11T03:11:00-0400 node-a1 kernel: usb 1-1: new high-speed USB device\n2027-02-11T03:12:07-0400 node-c7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=0, GPU has fallen off the bus.',
-    /Logged on host node-c7\./,
+    /Host node-c7 logged it\./,
   ],
   [
     'at the head of a line of NCCL',
     'gpu-r4-09:51230:51402 [2] NCCL WARN NET/IB : Got completion from peer 172.16.7.24<41035> with error 12, opcode 0, len 0, vendor err 129',
-    /172\.16\.7\.24[^]*Logged on host gpu-r4-09\./,
+    /172\.16\.7\.24[^]*Host gpu-r4-09 logged it\./,
   ],
   [
     'not twice',
     'Feb 11 03:12:07 gpu07 kernel: NVRM: GPU 0000:09:00.0: RmInitAdapter failed! (0x22:0x56:894)\nFeb 11 03:12:07 gpu07 kernel: NVRM: GPU 0000:09:00.0: rm_init_adapter failed, device minor number 0',
     /the host gpu07/,
-    /Logged on host/,
+    /Host \S+ logged it/,
   ],
   [
     'not a word that stands for any',
     'Feb 11 03:12:07 localhost kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=0, GPU has fallen off the bus.',
     /Xid 79/,
-    /Logged on host/,
+    /Host \S+ logged it/,
   ],
 ])
 
@@ -40,7 +40,7 @@ rows('the rank of the line', [
   [
     'of a watchdog that passes on what a kernel did',
     '  what():  [PG ID 2 PG GUID 3 Rank 5] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered',
-    /Illegal memory access[^]*Reported by rank 5\./,
+    /Illegal memory access[^]*Rank 5 reported it\./,
   ],
 ])
 

@@ -5,17 +5,17 @@ rows('the model that could not be loaded', [
   [
     "by Triton's server, with the GPU that ONNX Runtime names",
     "E0302 10:11:12.123456 1 model_lifecycle.cc:642] failed to load 'ranker_onnx' version 3: Internal: onnx runtime error 6: Exception during initialization: CUDA failure 2: out of memory ; GPU=1 ; hostname=serve-0 ; file=cuda_stream_handle.cc ; line=42 ; expr=cudaStreamCreate",
-    /on GPU 1[^]*Model: ranker_onnx\./,
+    /on GPU 1[^]*The model is ranker_onnx\./,
   ],
   [
     'in a line below, as a path',
     "llama_model_load: error loading model: unable to allocate ROCm1 buffer\nllama_model_load_from_file_impl: failed to load model\ncommon_init_from_params: failed to load model '/srv/models/Lab-235B-Q3_K_M-00001-of-00003.gguf'",
-    /Model: Lab-235B-Q3_K_M-00001-of-00003\.gguf\./,
+    /The model is Lab-235B-Q3_K_M-00001-of-00003\.gguf\./,
   ],
   [
     'whose engine is of another GPU',
     "UNAVAILABLE: Internal: failed to load model 'detector_trt': version 1: unable to create TensorRT engine: The engine plan file is generated on an incompatible device, expecting compute 8.9 got compute 8.6, please rebuild.",
-    /capability 8\.6, and this one has 8\.9\. Model: detector_trt\./,
+    /capability 8\.6, and this one has 8\.9\. The model is detector_trt\./,
   ],
 ])
 
@@ -23,12 +23,12 @@ rows('who reports and whom it names', [
   [
     'the rank of a watchdog',
     '[rank12]:[E302 10:11:12.1 ProcessGroupNCCL.cpp:1370] [PG ID 0 PG GUID 0(default_pg) Rank 12] Process group watchdog thread terminated with exception: NCCL error: unhandled system error',
-    /Reported by rank 12\./,
+    /Rank 12 reported it\./,
   ],
   [
     'the rank that waited, and for whom',
     "RuntimeError: [5] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Connection reset by peer",
-    /Reported by rank 5, which waited for rank 0\./,
+    /Rank 5, which waited for rank 0, reported it\./,
   ],
   [
     'the host that has no address',
@@ -80,7 +80,7 @@ rows('what a program and its launcher say beside it', [
   [
     'the host of a task that srun saw fail',
     'Program hit cudaErrorMemoryAllocation (error 2) due to "out of memory" on CUDA API call to cudaMalloc.\nsrun: error: nid007312: task 3: Exited with exit code 1',
-    /srun names host nid007312\./,
+    /srun reports that the task failed on host nid007312\./,
   ],
   [
     'no host where tasks of two failed',

@@ -7,7 +7,7 @@ import type { Piece } from './plan.ts'
 
 type Pieces = (matched: Matched, found: RegExpExecArray) => readonly Piece[]
 type Warning = { readonly title: string; readonly verdict: string; readonly remedies: readonly Piece[] }
-type Row = readonly [pattern: RegExp, title: string, verdict: string, remedies: Pieces]
+type Row = readonly [pattern: RegExp, title: string, verdict: string | ((matched: Matched) => string), remedies: Pieces]
 
 const memlock = (slurm: boolean): Piece =>
   step(
@@ -185,7 +185,8 @@ const ROWS: readonly Row[] = [
   [
     /Error encountered progressing operation=(\w{3,20}), res=|Failed to execute operation (\w{3,20}) from rank/,
     'A connection between two ranks could not be set up',
-    "NCCL's helper thread failed in the step $1$2 with another rank: the lines beside it name that rank, which ended first or cannot be reached.",
+    (matched) =>
+      `NCCL's helper thread failed in the step $1$2 with another rank: the lines beside it name that rank, which ended first or cannot be reached.${refusedBeside(matched)}`,
     (matched) => [
       peerLog,
       step(
@@ -269,7 +270,7 @@ export function warning(matched: Matched): Warning | undefined {
     if (found !== null)
       return {
         title,
-        verdict: `${verdict.replace(/\$(\d)/g, (_, group: string) => found[Number(group)] ?? '')}${/ helper thread failed in the step/.test(verdict) ? refusedBeside(matched) : ''}`,
+        verdict: (typeof verdict === 'string' ? verdict : verdict(matched)).replace(/\$(\d)/g, (_, group: string) => found[Number(group)] ?? ''),
         remedies: remedies(matched, found),
       }
   }

@@ -1,5 +1,5 @@
 // Which host, rank and model the line of a fault is about: the logs of many are often in one file.
-import type { Remedy } from '../../../model/fault.ts'
+import type { Remedy } from '../model/fault.ts'
 
 type Answer = {
   readonly kind: string
@@ -30,7 +30,7 @@ const nameOf = (model: string): string => model.replace(/^.*[\\/](?=[^\\/])/, ''
 const named = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
 
 /** The same, with a sentence for what the answer does not name yet. */
-export function placed<Found extends Answer>(found: Found, lines: readonly string[]): Found {
+export function withWhereabouts<Found extends Answer>(found: Found, lines: readonly string[]): Found {
   const at = found.lines[0] ?? -1
   const line = lines[at] ?? ''
   const host = named(KERNEL.exec(line)) ?? named(NCCL.exec(line))
@@ -50,10 +50,12 @@ export function placed<Found extends Answer>(found: Found, lines: readonly strin
   if (host === undefined && node === undefined && rank === undefined && model === undefined) return found
   const said = `${found.title} ${found.verdict} ${found.remedies.map(({ text, command = '' }) => `${text} ${command}`).join(' ')}`
   const sentences = [
-    model === undefined || said.includes(nameOf(model)) ? '' : ` Model: ${nameOf(model)}.`,
-    rank === undefined || /\branks? \d/i.test(said) ? '' : ` Reported by rank ${rank.replace(/\].*\[/, ', which waited for rank ')}.`,
-    node === undefined || said.includes(node) ? '' : ` srun names host ${node}.`,
-    host === undefined || NO_NAME.test(host) || said.includes(host) ? '' : ` Logged on host ${host}.`,
+    model === undefined || said.includes(nameOf(model)) ? '' : ` The model is ${nameOf(model)}.`,
+    rank === undefined || /\branks? \d/i.test(said)
+      ? ''
+      : ` Rank ${rank.replace(/\].*\[/, ', which waited for rank ')}${rank.includes(']') ? ',' : ''} reported it.`,
+    node === undefined || said.includes(node) ? '' : ` srun reports that the task failed on host ${node}.`,
+    host === undefined || NO_NAME.test(host) || said.includes(host) ? '' : ` Host ${host} logged it.`,
   ].join('')
   return sentences === '' ? found : { ...found, verdict: found.verdict + sentences }
 }
