@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, RESTART, theGpu } from '../faults/remedies/gpu.ts'
 import { asleepFirst, STAY_AWAKE } from '../faults/parts/pcie.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
-import type { Piece } from '../faults/remedies/plan.ts'
+import type { Advice, Piece } from '../faults/remedies/plan.ts'
 import { readSituation, type Situation } from '../situation/situation.ts'
 import type { XidAction } from './entry.ts'
 
@@ -20,6 +20,7 @@ const findFault = (facts: Facts, situation: Situation): Piece =>
         text: `Look for the fault in ${program(facts)}: run it again with synchronous launches, so that its stack shows the failing call (compute-sanitizer names the kernel and the address).`,
         command: setVariables(situation, { CUDA_LAUNCH_BLOCKING: '1' }),
       }
+const afterwards = (advice: Advice | undefined): Piece => advice && { ...advice, follows: true }
 const test = (facts: Facts, situation: Situation): Piece => diagnose(facts, situation, `If different programs fail on ${theGpu(facts)}, test it.`)
 const drain = (facts: Facts, situation: Situation): Piece => ({
   text: `Give ${theGpu(facts)} no new work and let the rest end.`,
@@ -60,9 +61,9 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
       : [
           drain(facts, situation),
           OF_MEMORY.has(facts.xid ?? 0) && seeRows(facts, 'which memory it was, and how many spare rows are left'),
-          diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
           !OF_MEMORY.has(facts.xid ?? 0) && BUG_REPORT,
           resetGpu(facts),
+          afterwards(diagnose(facts, situation, 'After the reset, test it before it gets work again.')),
         ],
   reboot: (facts, situation) => [
     asleepFirst(situation.text) && STAY_AWAKE,

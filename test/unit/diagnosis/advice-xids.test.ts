@@ -10,6 +10,11 @@ const said = (text: string): string =>
 
 test.each([
   [
+    'the test of a GPU after its reset',
+    'NVRM: Xid (PCI:0000:21:00): 48, pid=2100, name=train, DBE\n',
+    /nvidia-smi --gpu-reset -i 0000:21:00\.0[^]*After the reset, test it/,
+  ],
+  [
     'who only looked at the GPU when its firmware fell silent',
     'NVRM: Xid (PCI:0000:21:00): 119, pid=2100, name=nvtop, Timeout after 45s of waiting for RPC response from GPU0 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20802002 0x4).\n',
     /nvtop \(pid 2100 on the host\) only called the driver at that moment/,

@@ -1,8 +1,8 @@
 // From single pieces of advice to the remedies of a fault: what applies, each once, what destroys something last, at most five.
 import type { Remedy } from '../../../model/fault.ts'
 
-/** `destroys`: it ends work or deletes something; its text names what is lost. */
-export type Advice = Remedy & { readonly destroys?: true }
+/** `destroys`: it ends work or deletes something; its text names what is lost. `follows`: it is to be done after that. */
+export type Advice = Remedy & { readonly destroys?: true; readonly follows?: true }
 /** Advice that does not apply is left out: `condition && {...}`. */
 export type Piece = Advice | false | undefined | readonly Piece[]
 
@@ -22,8 +22,8 @@ export function plan(...pieces: readonly Piece[]): readonly Remedy[] {
   // A handful of pieces: plain loops, since a log may hold thousands of faults.
   const kept: Remedy[] = []
   for (const last of [false, true]) {
-    for (const { text, command, destroys } of all) {
-      if ((destroys === true) !== last || kept.length === MOST_REMEDIES) continue
+    for (const { text, command, destroys, follows } of all) {
+      if ((destroys === true || follows === true) !== last || kept.length === MOST_REMEDIES) continue
       if (kept.some((one) => one.text === text || (command !== undefined && one.command === command))) continue
       kept.push(command === undefined ? { text } : { text, command })
     }
