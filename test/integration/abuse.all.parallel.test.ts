@@ -1,5 +1,5 @@
 // Faults whose outcome does not depend on how busy the machine is.
-// Long: begun among the first.
+// Long: begun early.
 import { shortForms } from '../setup/abuse-short.ts'
 
 shortForms(({ besideOthers }) => besideOthers === true)

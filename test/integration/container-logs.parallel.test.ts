@@ -1,5 +1,5 @@
 // Containers' logs through a real Docker engine: the last words of a crash, what was said while the agent was down, no line twice.
-// Long: begun among the first.
+// Long: begun early.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

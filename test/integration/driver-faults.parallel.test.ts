@@ -1,6 +1,6 @@
 // The driver's faults, driven live through the fake NVML library: a lost GPU, a call that hangs, readings that stop, versions that differ. Each is told once,
 // of the right GPU; it ends when it heals, and neither when data stops nor when the agent is started again.
-// Long: begun among the first.
+// Long: begun early.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

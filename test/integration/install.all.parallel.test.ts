@@ -1,5 +1,5 @@
 // install.sh on real file systems: as an ordinary user without systemd, and as root on a host with one.
-// Long: begun among the first.
+// Long: begun early.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {

@@ -1,5 +1,5 @@
 // Two jobs on one card, a process killed while its memory stays, a GPU that idles: real Docker containers, the fake NVML's process list, the whole agent.
-// Long: begun among the first.
+// Long: begun early.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // The probe under the Pythons of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
-// Long: begun among the first.
+// Long: begun early.
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -89,13 +89,19 @@ function built(name: string, machine: Machine, flags: (scratch: string) => reado
   }
 }
 
+/** All of it as one object, compiled once for all profiles. */
+const objectOf = (machine: Machine): string | undefined =>
+  built('parts.o', machine, () => ['-r', '-nostdlib', '-fPIC', '-fvisibility=hidden', ...parts])
+
 /** Absolute path of the fake library of a profile; undefined without a C compiler. */
 export function fakeLibrary(profile: Profile = 'full', machine: Machine = 'own'): string | undefined {
+  const object = objectOf(machine)
+  if (object === undefined) return undefined
   return built(`${profile}/libnvidia-ml.so.1`, machine, (scratch) => {
     const script = join(scratch, 'symbols.map')
     const hidden = PROFILES[profile]
     writeFileSync(script, `{ global: *; ${hidden.length > 0 ? `local: ${hidden.join('; ')};` : ''} };\n`)
-    return ['-shared', '-fPIC', '-fvisibility=hidden', '-Wl,-soname,libnvidia-ml.so.1', `-Wl,--version-script=${script}`, ...parts]
+    return ['-shared', '-Wl,-soname,libnvidia-ml.so.1', `-Wl,--version-script=${script}`, object]
   })
 }
 
