@@ -188,11 +188,17 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     ).unref()
   })
   child.on('exit', (code, signal) => {
-    const lines = stderr.trim().split('\n')
-    const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
     // Its own name is gone by now, or may be: all children that have died are reaped when any of them is.
     const call = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : parseInFlightCall(lastCallOf(child))
-    end({ kind: 'crash', call, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
+    const crashed = (): void => {
+      const lines = stderr.trim().split('\n')
+      const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
+      end({ kind: 'crash', call, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
+    }
+    if (!child.connected) return crashed()
+    // Its end may be heard before what it said last: one that says why and goes has not crashed.
+    child.once('disconnect', crashed)
+    setTimeout(crashed, 1_000).unref()
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_TAIL)))
   child.stderr?.on('error', () => undefined) // the pipe of a dead child

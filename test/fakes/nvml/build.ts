@@ -90,8 +90,7 @@ function built(name: string, machine: Machine, flags: (scratch: string) => reado
 }
 
 /** All of it as one object, compiled once for all profiles. */
-const objectOf = (machine: Machine): string | undefined =>
-  built('parts.o', machine, () => ['-r', '-nostdlib', '-fPIC', '-fvisibility=hidden', ...parts])
+const objectOf = (machine: Machine): string | undefined => built('parts.o', machine, () => ['-r', '-nostdlib', '-fPIC', '-fvisibility=hidden', ...parts])
 
 /** Absolute path of the fake library of a profile; undefined without a C compiler. */
 export function fakeLibrary(profile: Profile = 'full', machine: Machine = 'own'): string | undefined {

@@ -1,4 +1,4 @@
-// A sampler child that dies while the agent is busy: another child's death has it reaped before its last words are read, and the call in flight is still known.
+// A sampler child that ends while the agent is busy: another child's death has it reaped before its last words are read, and the call in flight, or why it went, is still known.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,11 @@ const MARKS = {
 const mark = (fd) => createCallMarker(koffi, (gpu, ordinal) => 'nvml:' + gpu + ':' + ordinal, fd)(5, 12)`,
   card: `import { showInFlight } from '${agent}drm/card-set.ts'
 const mark = (fd) => showInFlight(${JSON.stringify(formatCardCall(1, 'power'))}, fd)`,
+  refused: 'const mark = () => {}',
 }
+const REFUSED = { type: 'failed', reason: 'gpu_lost', code: 15, detail: 'GPU is lost' } as const
+const CRASHES = `process.kill(process.pid, 'SIGSEGV')`
+const GOES = { nvml: CRASHES, card: CRASHES, refused: `process.send(${JSON.stringify(REFUSED)}, () => process.exit(1))` }
 const entryOf = (how: keyof typeof MARKS): string => {
   const entry = join(folder, `${how}.mjs`)
   writeFileSync(
@@ -33,7 +37,7 @@ process.once('message', ({ callFd }) => {
   const timer = setInterval(() => {
     if (!existsSync(${JSON.stringify(join(folder, how))})) return
     clearInterval(timer)
-    process.kill(process.pid, 'SIGSEGV')
+    ${GOES[how]}
   }, 5)
 })
 `,
@@ -43,9 +47,10 @@ process.once('message', ({ callFd }) => {
 const isZombie = (pid: number): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/, ''))
 
 test.for([
-  ['nvml', { gpu: 5, functionOrdinal: 12 }],
-  ['card', { gpu: 1, part: 'power' }],
-] as const)('reaped beside another child, %s: its call is named', async ([how, call]) => {
+  ['nvml', 'its call is named', { kind: 'crash', call: { gpu: 5, functionOrdinal: 12 } }],
+  ['card', 'its call is named', { kind: 'crash', call: { gpu: 1, part: 'power' } }],
+  ['refused', 'it is no crash', { kind: 'failed', failed: REFUSED }],
+] as const)('reaped beside another child, %s: %s', async ([how, , expected]) => {
   const ended = Promise.withResolvers<ChildEnd>()
   const marked = Promise.withResolvers<void>()
   const child = startChild(
@@ -70,7 +75,7 @@ test.for([
     writeFileSync(join(folder, how), '')
     while (!isZombie(pid));
   })
-  expect(await ended.promise).toMatchObject({ kind: 'crash', call })
+  expect(await ended.promise).toMatchObject(expected)
 })
 
 test('what is in the record outlives its writer, and leaves no file behind', () => {
