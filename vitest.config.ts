@@ -25,7 +25,7 @@ export default defineConfig({
     globalSetup: ['test/setup/run-folder.ts', 'test/setup/fake-nvml.ts'],
     sequence: { sequencer: Mixed },
     projects: [
-      // Six processes, more than there are cores: most of the time tests wait. Each runs one file after another and keeps what those import, which saves a third of the CPU time.
+      // Seven processes, more than there are cores: most of the time tests wait. Each runs one file after another and keeps what those import, which saves a third of the CPU time.
       // Node imports the sources itself, as it does for who runs them; through Vite's runner they take an eighth more of the CPU. The inner loop asks Vite which test imports what.
       {
         test: {
@@ -36,7 +36,7 @@ export default defineConfig({
           exclude: [...(VITE ? [] : [JSX]), ...LEFT, ...SLOW],
           isolate: false,
           experimental: { viteModuleRunner: VITE, nodeLoader: VITE },
-          maxWorkers: 6,
+          maxWorkers: 7,
           sequence: { groupOrder: 1 },
         },
       },

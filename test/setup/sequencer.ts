@@ -4,8 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** In a file that takes a minute or more: begun late, it would be alone at the end of the run. */
 const LONG = '// Long: begun early.'
-/** The part of the run over which the files of each sort are begun. A rarer sort has the longer files, so it is through before the others; the long ones mostly wait, so they are not begun all at once either. */
-const SHARES = { long: 0.5, integration: 0.7, slow: 0.7, unit: 1 } as const
+/** The part of the run over which the files of each sort are begun. A rarer sort has the longer files, so it is through before the others; the long ones mostly wait, so they are spread likewise. */
+const SHARES = { long: 0.7, integration: 0.7, slow: 0.7, unit: 1 } as const
 
 function sortOf({ moduleId }: TestSpecification): keyof typeof SHARES {
   if (readFileSync(moduleId, 'utf8').includes(LONG)) return 'long'
