@@ -23,6 +23,8 @@ const EVERY_MS = 2_000
 /** Looks under way at a time: each costs a process, which sleeps for most of its time. When shared storage goes away, all jobs of a host stop at once. */
 const AT_ONCE = 8
 const MOST_JOBS = 512
+/** So often a job is looked at again soon whose other hosts have said nothing yet; they may have no agent. */
+const SOON_AGAIN = 3
 /** A job that is not named any more has ended; for so long its log may only be between two files. */
 const GONE_MS = 15_000
 
@@ -98,11 +100,12 @@ export function createHangsSource(options: HangsOptions): Source {
   }
 
   /** With what the agents of the other hosts found out about their ranks of the same job, where they did. */
-  const withOtherHosts = async (reply: LookReply): Promise<LookReply> => {
+  const withOtherHosts = async (reply: LookReply, entry: Entry): Promise<LookReply> => {
     if (reply.elsewhere === undefined) return reply
     const { master, evidence } = reply.elsewhere
     hosts.share(master, evidence)
     const others = await hosts.elsewhere(master)
+    entry.unanswered = others.length === 0 ? entry.unanswered + 1 : 0
     // What others sent and cannot be judged takes nothing away from what is known here.
     return others.length === 0 ? reply : ask({ join: [evidence, ...others] }).catch(() => reply)
   }
@@ -121,7 +124,7 @@ export function createHangsSource(options: HangsOptions): Source {
         entry.looking = true
         try {
           const begunFor = entry.job.progressedAt
-          const reply = await withOtherHosts(await ask(requestOf(entry, t, due, gpus)))
+          const reply = await withOtherHosts(await ask(requestOf(entry, t, due, gpus)), entry)
           // It went on meanwhile, or has ended.
           if (
             stopped ||
@@ -131,6 +134,8 @@ export function createHangsSource(options: HangsOptions): Source {
             return
           const now = Date.now()
           const hangs = entry[due.by].looked(now, reply, t)
+          // Their agents look within seconds of this one.
+          if (hangs && entry.unanswered > 0 && entry.unanswered <= SOON_AGAIN) entry[due.by].later(now)
           const loop = entry.quiet.loops()
           if (hangs && reply.verdict === 'hang') emit((entry.reported = eventOf(entry.job, reply, now, t - due.silentMs)))
           else if (due.by === 'quiet' && loop !== undefined) emit((entry.reported = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))

@@ -1,5 +1,5 @@
 // Faults whose outcome does not depend on how busy the machine is.
-// Long: begun early.
+// Long: about 60 s.
 import { shortForms } from '../setup/abuse-short.ts'
 
 shortForms(({ besideOthers }) => besideOthers === true)

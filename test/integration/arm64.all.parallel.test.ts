@@ -1,5 +1,5 @@
 // The bundle for arm64 under emulation: its own Node and native libraries, the fake NVML compiled for it, beside the agent of this machine on the same scenario.
-// Long: begun early.
+// Long: about 60 s.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

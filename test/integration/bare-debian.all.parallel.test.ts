@@ -1,5 +1,5 @@
 // The README's first commands where nothing else is: Debian 12 with its own git, Node 18 and npm 9, an ordinary user, no compiler, no GPU.
-// Long: begun early.
+// Long: about 60 s.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VERSION } from '../../agent/lib/version.ts'
 import { SHORT_PAST } from '../setup/agent.ts'

@@ -1,6 +1,6 @@
 // A real container whose access to its GPU is taken away while it runs, by the rules of its device cgroup and by its device node: told with its name, and over
 // when it is given back. The devices have NVIDIA's numbers, and nobody behind them.
-// Long: begun early.
+// Long: about 100 s.
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

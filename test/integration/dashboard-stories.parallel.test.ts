@@ -1,4 +1,4 @@
-// Long: begun early.
+// Long: about 72 s.
 // Ways through the dashboard of people with a question: from the first screen to the answer in at most three clicks, and again by the keyboard alone. No screen on the way has a serious fault.
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // The dashboard in a real Chromium on the real agent with a simulated host: figures against the API, reconnect, token, markup, policy, phone.
-// Long: begun early.
+// Long: about 45 s.
 import * as z from 'zod'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // The Debian package: its form, and its whole life on a host with systemd: installed, upgraded, removed, purged.
-// Long: begun early.
+// Long: about 60 s.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 // The driver's faults, driven live through the fake NVML library: a lost GPU, a call that hangs, readings that stop, versions that differ. Each is told once,
 // of the right GPU; it ends when it heals, and neither when data stops nor when the agent is started again.
-// Long: begun early.
+// Long: about 145 s.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

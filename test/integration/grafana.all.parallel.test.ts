@@ -1,5 +1,5 @@
 // Every query of every Grafana dashboard, and every variable, against a real Prometheus and a real VictoriaMetrics that scrape a small fleet: none is empty by mistake.
-// Long: begun early.
+// Long: about 60 s.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { poll } from '../setup/poll.ts'
 import { committed, type Committed } from '../unit/grafana/committed.ts'

@@ -1,5 +1,5 @@
 // A job with ranks on two hosts, each with an agent: both agents name the rank that all wait for, and where it is. A host is a PID namespace with a name of its own.
-// Long: begun early.
+// Long: about 50 s.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // The whole chain from a native library that hangs, crashes or loses a GPU to the store: fake libnvidia-ml, real sampler child, real supervisor.
-// Long: begun early.
+// Long: about 55 s.
 import { describe, expect, test } from 'vitest'
 import * as collectors from '../../agent/collectors/index.ts'
 import { RATES } from '../../agent/sampler/protocol.ts'

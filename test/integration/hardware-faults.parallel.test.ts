@@ -1,6 +1,6 @@
 // Hardware faults, driven live through the fake NVML library: each is reported on the API, with the right subject and severity; a GPU that falls silent
 // heals nothing, a GPU that is well does.
-// Long: begun early.
+// Long: about 50 s.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RATE_MS } from '../../agent/sampler/protocol.ts'
 import { compiler } from '../fakes/nvml/build.ts'

@@ -1,6 +1,6 @@
 // Eight hours of a healthy host, by day and by night, with restarts and evaluations, where two of a hundred samples are missing and the agent was stopped now and then: not one
 // incident. None either where all is heard. `npm test` takes the first five hours, in which each pause comes once, and half an hour of all that is heard; `npm run test:long` all eight.
-// Long: begun early.
+// Long: about 60 s.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../agent/diagnosis/detection.ts'
 import type { DetectorDefinition } from '../../agent/diagnosis/detectors/definition.ts'

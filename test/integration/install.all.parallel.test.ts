@@ -1,5 +1,5 @@
 // install.sh on real file systems: as an ordinary user without systemd, and as root on a host with one.
-// Long: begun early.
+// Long: about 60 s.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {

@@ -1,5 +1,5 @@
 // Maintenance on the whole agent: a card with a bad memory row, driven through the fake NVML library, is silenced, acknowledged and set healthy, over restarts and in a browser.
-// Long: begun early.
+// Long: about 60 s.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // Two jobs on one card, a process killed while its memory stays, a GPU that idles: real Docker containers, the fake NVML's process list, the whole agent.
-// Long: begun early.
+// Long: about 60 s.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // The built agent and an OTLP receiver, over HTTP and gRPC: the same values as on /metrics, an incident as a record, and nothing of the agent's own lost to a bad receiver.
-// Long: begun early.
+// Long: about 65 s.
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'

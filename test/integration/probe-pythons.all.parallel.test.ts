@@ -1,5 +1,5 @@
 // The probe under the Pythons of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
-// Long: begun early.
+// Long: about 60 s.
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,6 +12,8 @@ export type Entry = {
   seenAt: number
   looking: boolean
   reported: HangEvent | undefined
+  /** Looks in a row to which no agent of the job's other hosts had anything to add. */
+  unanswered: number
   complained: string
 }
 
@@ -24,7 +26,17 @@ const WARM_MS = 60_000
 export function createEntry(job: WatchedJob, t: number, afterMs: number): Entry {
   const quiet = createQuietWatch(afterMs)
   if (job.by === 'gpu') quiet.active(t, 0)
-  return { still: createStandstill(afterMs), quiet, workedBefore: job.worked ?? 0, job, seenAt: t, looking: false, reported: undefined, complained: '' }
+  return {
+    still: createStandstill(afterMs),
+    quiet,
+    workedBefore: job.worked ?? 0,
+    job,
+    seenAt: t,
+    looking: false,
+    reported: undefined,
+    unanswered: 0,
+    complained: '',
+  }
 }
 
 /** Passes on what the job has done now. */

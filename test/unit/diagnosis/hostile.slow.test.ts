@@ -1,5 +1,4 @@
 // Log lines are untrusted: no family may take longer than in proportion to the text, whatever is in it.
-// Long: begun early.
 import { describe, expect, test } from 'vitest'
 import { explainChunks, explainText } from '../../../agent/diagnosis/explain.ts'
 import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'

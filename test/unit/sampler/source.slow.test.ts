@@ -1,5 +1,5 @@
 // The GPU source over a real forked child: what it says while all is well, and what while a GPU hangs, crashes, is lost or vanishes.
-// Long: begun early.
+// Long: about 70 s.
 import { describe, expect, test } from 'vitest'
 import { readInFlightCall } from '../../../agent/sampler/in-flight-call.ts'
 import { runScript, until } from './harness.ts'
