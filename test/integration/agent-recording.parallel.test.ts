@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, fakeUuid, withGpu } from '../fakes/nvml/scenario.ts'
-import { runToEnd, startAgent } from '../setup/agent.ts'
+import { WITH_CONTAINERS, runToEnd, startAgent } from '../setup/agent.ts'
 import { ALL, powerOf } from '../setup/agent-scenes.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -33,7 +33,7 @@ describe.skipIf(compiler === undefined)('a recording of the built agent (needs a
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const file = join(home, 'r.jsonl')
     const scene = eightH100()
-    await using agent = await startAgent({ scenario: scene, args: ['run', '--record', file], env: { WARPWATCH_HOST_NAME: 'gpu-09' } })
+    await using agent = await startAgent({ scenario: scene, args: ['run', '--record', file], env: { ...WITH_CONTAINERS, WARPWATCH_HOST_NAME: 'gpu-09' } })
     await poll(async () => ALL.every((gpu) => readFileSync(file, 'utf8').includes(`"warpwatch_gpu_power_watts",{"gpu":"${gpu}"`)), {
       what: 'all GPUs in the recording',
       everyMs: 50,

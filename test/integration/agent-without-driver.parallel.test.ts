@@ -9,11 +9,11 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { exampleGpu, exampleHost } from '../fakes/nvidia-smi/host.ts'
 import { printXml } from '../fakes/nvidia-smi/print-xml.ts'
 import { eightH100, hostOf } from '../fakes/nvml/scenario.ts'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { WITH_CONTAINERS, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { powerOf } from '../setup/agent-scenes.ts'
 import { poll } from '../setup/poll.ts'
 
-const ABSENT = { WARPWATCH_GPU__NVIDIA_SMI: '/nonexistent/nvidia-smi' }
+const ABSENT = { ...WITH_CONTAINERS, WARPWATCH_GPU__NVIDIA_SMI: '/nonexistent/nvidia-smi' }
 const folder = (): string => {
   const made = mkdtempSync(join(tmpdir(), 'warpwatch-smi-'))
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))

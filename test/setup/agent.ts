@@ -17,6 +17,9 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js')
 export const FULL_PAST = { WARPWATCH_SIMULATE__PAST: '15m' } as const
 export const SHORT_PAST = { WARPWATCH_SIMULATE__PAST: '10s' } as const
 
+/** For a test of all sources: the containers of this host as well, those of other tests among them. */
+export const WITH_CONTAINERS = { WARPWATCH_CONTAINERS__ENABLED: 'true' } as const
+
 export type AgentOptions = {
   /** What the fake library tells; without it the agent finds no library at all. */
   readonly scenario?: FakeScenario
@@ -133,8 +136,15 @@ function launch(options: AgentOptions): Launched {
   if (options.config !== undefined) writeFileSync(join(home, 'warpwatch.yaml'), options.config)
   const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WARPWATCH_|FAKE_NVML|STATE_DIRECTORY|DOCKER_HOST)/.test(name)))
   const gpu = file === undefined ? {} : { FAKE_NVML_SCENARIO: file.path, WARPWATCH_GPU__LIBRARY: fakeLibrary() ?? '' }
-  // The host's own engines, kernel log and probes are none of the test's business: what another test wrote there would fire here.
-  const aside = { WARPWATCH_CONTAINERS__ENGINES: '', WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_ALLOCATOR__ENABLED: 'false' }
+  // The host's own containers, kernel log and probes are none of the test's business: what another test does there would fire here.
+  const watchesContainers =
+    options.config?.includes('containers:') === true || Object.keys(options.env ?? {}).some((name) => name.startsWith('WARPWATCH_CONTAINERS__'))
+  const aside = {
+    WARPWATCH_CONTAINERS__ENGINES: '',
+    WARPWATCH_LOGS__KERNEL: 'false',
+    WARPWATCH_ALLOCATOR__ENABLED: 'false',
+    ...(watchesContainers ? {} : { WARPWATCH_CONTAINERS__ENABLED: 'false' }),
+  }
   const where = ['--listen', options.listen ?? '127.0.0.1:0', '--data-dir', dataDir]
   const wanted = options.args ?? ['run']
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
