@@ -28,6 +28,8 @@ let stream: Stream | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 let round = 0
 
+const isRefused = (error: unknown): boolean => error instanceof ApiError && error.failure.status === 401
+
 async function loadIncidents(ofRound: number): Promise<void> {
   try {
     const reported = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
@@ -35,8 +37,8 @@ async function loadIncidents(ofRound: number): Promise<void> {
     incidents.value = takeIncidents(incidents.value, reported)
     listing.value = 'there'
   } catch (error) {
-    // The stream tells what fires; only what is over is missing then.
-    console.warn(error)
+    // The stream sends what fires; only what is over is missing then. Without its token the page says so itself.
+    if (!isRefused(error)) console.warn(error)
     if (ofRound === round) listing.value = 'failed'
   }
 }
@@ -73,18 +75,18 @@ effect(() => {
   if (connection.value.state === 'live') stream?.pace(pace.value)
 })
 
-function receiver(ofRound: number): (message: LiveMessage) => void {
+/** `listed`: incidents that are being asked for already. */
+function receiver(ofRound: number, listed: Promise<void> | undefined): (message: LiveMessage) => void {
   let first = true
   let last = 0
   let asked = 0
   let seldom = false
-  let listed: Promise<void> | undefined
   return (message) => {
     if (ofRound !== round) return
     if (message.type === 'hello') {
       hello.value = message
       connection.value = { state: 'live' }
-      listed = loadIncidents(ofRound)
+      if (listed === undefined) void loadIncidents(ofRound)
       return
     }
     if (message.type === 'incident') {
@@ -110,7 +112,10 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
         if (begins) painted.value = true
         if (ofRound !== round) return
         askForPast(ofRound, message.t)
-        if (begins) void loadSilences(token)
+        if (!begins) return
+        void loadSilences(token)
+        // What ended after that list and before the stream began is in neither.
+        if (listed !== undefined) void loadIncidents(ofRound)
       })
     }
     if (ready.peek()) go()
@@ -125,7 +130,9 @@ export function connect(): void {
   stream?.close()
   stream = undefined
   connection.value = { state: 'connecting' }
-  stream = openStream(token, { message: receiver(ofRound), end: () => void ended(ofRound) })
+  // The first cards wait for it, so it is asked for beside the stream, not after it.
+  const listed = ready.peek() ? undefined : loadIncidents(ofRound)
+  stream = openStream(token, { message: receiver(ofRound, listed), end: () => void ended(ofRound) })
 }
 
 /** Without a token, or with a wrong one, it is no use to try again. */
@@ -133,7 +140,7 @@ async function ended(ofRound: number): Promise<void> {
   try {
     if (ofRound === round && connection.peek().state !== 'live') await getJson('api/v1/host', token)
   } catch (error) {
-    if (ofRound === round && error instanceof ApiError && error.failure.status === 401) {
+    if (ofRound === round && isRefused(error)) {
       connection.value = { state: 'unauthorized', rejected: token !== undefined }
       return
     }
