@@ -55,8 +55,22 @@ const PREFIXES: readonly RegExp[] = [
 /** `trainer-1  | [rank0]: 2026-01-02 03:04:05 …` has three. */
 const MAX_ROUNDS = 5
 
+/** A message of several lines is looked at from each of them, so the same line comes some times in a row. */
+const KEPT_LINES = 64
+const LONGEST_KEPT = 1_000
+const stripped = new Map<string, string>()
+
 /** The line without colours and without what only says who printed it, and when, in whatever order those stand. */
 export function stripPrefix(line: string): string {
+  const known = stripped.get(line)
+  if (known !== undefined) return known
+  const rest = withoutPrefix(line)
+  if (line.length > LONGEST_KEPT) return rest
+  if (stripped.size >= KEPT_LINES) stripped.clear()
+  stripped.set(line, rest)
+  return rest
+}
+function withoutPrefix(line: string): string {
   let rest = withoutColours(line)
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = rest.length
