@@ -99,7 +99,8 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
       async () => {
         const now = await agent.metrics()
         const used = now.samples.filter(({ name, labels }) => name === 'warpwatch_gpu_memory_used_bytes' && labels['gi'] === undefined)
-        return used.length === 3 && now.value('warpwatch_container_gpu_memory_bytes', { gpu: '1' }) !== undefined ? now : undefined
+        const known = now.samples.filter(({ name }) => name === 'warpwatch_gpu_info')
+        return used.length === 3 && known.length === 3 && now.value('warpwatch_container_gpu_memory_bytes', { gpu: '1' }) !== undefined ? now : undefined
       },
       { what: 'readings of three cards', everyMs: 100 },
     )
@@ -137,7 +138,9 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
       async () => {
         const now = await agent.metrics()
         return now.value('warpwatch_gpu_utilization_ratio', { gpu: '0' }) === 0.437 &&
-          now.value('warpwatch_gpu_clock_hertz', { domain: 'graphics' }) !== undefined
+          now.value('warpwatch_gpu_clock_hertz', { domain: 'graphics' }) !== undefined &&
+          // Read at another rate.
+          now.value('warpwatch_gpu_info') !== undefined
           ? now
           : undefined
       },
