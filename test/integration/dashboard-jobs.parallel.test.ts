@@ -15,6 +15,7 @@ import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchTestBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
 import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
+import { variants } from '../setup/rounds.ts'
 
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
 /** Ada held a GPU for ten hours, four days ago, and ran nothing on it. */
@@ -253,7 +254,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     expect(await failing.page.locator('.timeline').count()).toBe(0)
   })
 
-  test.each(['dark', 'light'] as const)('a phone shows list and page without scrolling sideways, in %s', async (colorScheme) => {
+  test.each(variants(['dark', 'light'] as const, 1))('a phone shows list and page without scrolling sideways, in %s', async (colorScheme) => {
     await using opened = await openPage(browser, `${agent.url}#/jobs?open=notebook-lab-1&list=open`, { ...PHONE, colorScheme })
     const { page } = opened
     await page.waitForSelector('.timeline-bar')

@@ -11,7 +11,7 @@ import { bundled } from '../setup/bundled.ts'
 import { rounds } from '../setup/rounds.ts'
 import { crashMetrics, crashReading, crashSeries } from './history-crash-data.ts'
 
-const KILLS = rounds({ full: 40, quick: 15 })
+const KILLS = rounds({ full: 40, quick: 9 })
 const DOWN_MS = 7_000
 const START = 1_763_596_800_000
 

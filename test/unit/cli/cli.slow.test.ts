@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { COMMANDS } from '../../../agent/cli/index.ts'
+import { part } from '../../setup/rounds.ts'
 import { runCli, startCli } from './run-cli.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'warpwatch-cli-'))
@@ -22,7 +23,7 @@ describe('help and version', () => {
     expect(stdout).toContain('--simulate[=SCENARIO]')
   })
 
-  test.each(Object.keys(COMMANDS))('%s --help tells its flags', async (name) => {
+  test.each(part(Object.keys(COMMANDS), 0))('%s --help tells its flags', async (name) => {
     const command = await COMMANDS[name]?.()
     const { code, stdout, stderr } = await runCli([name, '-h'])
     expect([code, stderr]).toEqual([0, ''])

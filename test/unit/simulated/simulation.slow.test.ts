@@ -7,7 +7,7 @@ import { scrapesOf, START, simulate, valuesBy } from './simulate.ts'
 const names = [...SCENARIOS.keys()]
 
 describe.each(names)('%s', (scenario) => {
-  const story = simulate(scenario, rounds({ full: 250, quick: 60 }))
+  const story = simulate(scenario, rounds({ full: 250, quick: 45 }))
 
   test('used, free and reserved memory make the total on every GPU', () => {
     const wrong = story.flatMap((reported) => {
