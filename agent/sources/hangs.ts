@@ -23,7 +23,7 @@ const EVERY_MS = 2_000
 /** Looks under way at a time: each costs a process, which sleeps for most of its time. When shared storage goes away, all jobs of a host stop at once. */
 const AT_ONCE = 8
 const MOST_JOBS = 512
-/** So often a job is looked at again soon whose other hosts have said nothing yet; they may have no agent. */
+/** How many times a job is looked at again soon while the agents of its other hosts have no evidence yet; there may be no agent. */
 const SOON_AGAIN = 3
 /** A job that is not named any more has ended; for so long its log may only be between two files. */
 const GONE_MS = 15_000
@@ -134,7 +134,7 @@ export function createHangsSource(options: HangsOptions): Source {
             return
           const now = Date.now()
           const hangs = entry[due.by].looked(now, reply, t)
-          // Their agents look within seconds of this one.
+          // The agents of the other hosts look within seconds of this one.
           if (hangs && entry.unanswered > 0 && entry.unanswered <= SOON_AGAIN) entry[due.by].later(now)
           const loop = entry.quiet.loops()
           if (hangs && reply.verdict === 'hang') emit((entry.reported = eventOf(entry.job, reply, now, t - due.silentMs)))

@@ -55,7 +55,7 @@ const PREFIXES: readonly RegExp[] = [
 /** `trainer-1  | [rank0]: 2026-01-02 03:04:05 …` has three. */
 const MAX_ROUNDS = 5
 
-/** A message of several lines is looked at from each of them, so the same line comes some times in a row. */
+/** A message of several lines is looked at from each of them, so the same line comes several times in a row. */
 const KEPT_LINES = 64
 const LONGEST_KEPT = 1_000
 const stripped = new Map<string, string>()

@@ -92,6 +92,8 @@ export function createLoopWatch(afterMs: number): LoopWatch {
       const at = loopIn(seen.flatMap((one) => one.look.stacks))
       // In a call into C nothing shows whether it ends.
       found = at !== undefined && seen.some((one) => one.look.moves) ? { pid: look.pid, rank: look.rank, at } : undefined
+      // The first look may be of what it did before the loop.
+      if (at === undefined) seen.shift()
     },
     reset,
     found: () => found,

@@ -59,6 +59,11 @@ describe('a loop before the first step', () => {
     expect(follow(HOUR, oneLine).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)
     expect(follow(HOUR, calls).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)
   })
+  test('is found although the first look came just before it', () => {
+    const [first = 0] = follow(HOUR, loops).looks
+    const before = (t: number): LoopLook => (t > first ? loops(t) : { ...loops(t), stacks: [[frame('/job/train.py', 38, '<module>')]] })
+    expect(follow(HOUR, before).alarms[0]).toBeLessThanOrEqual(20 * MINUTE)
+  })
   test('is found on a host that leaves it little of a core, since it waits for more', () => {
     const starved = (t: number): LoopLook => ({ ...loops(t), work: { ...loops(t).work, cpuSeconds: t / 40_000 } })
     expect(follow(HOUR, starved).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)

@@ -110,7 +110,7 @@ test('without evidence of other hosts, and with evidence that cannot be judged, 
   alone.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
   await settled()
   expect(alone.reported()).toMatchObject([{ culprits: [0] }])
-  // Their agents may only be about to look: it is looked at again soon, three times.
+  // The agents of the other hosts may be about to look: the job is looked at again soon, three times.
   const elsewhere = { master: 'node-a:29500', evidence: 'of node-a' }
   for (const [n, waitMs] of [6_000, 6_000, 6_000, 46_000].entries()) {
     alone.tick(Date.now() + waitMs - 2_000)

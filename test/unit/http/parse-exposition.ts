@@ -62,7 +62,7 @@ function parseSample(line: string): ParsedSample {
 
 /** Throws on anything that the formats forbid: a family in two places, a sample outside its family, a series twice, no final line feed. */
 export function parseExposition(page: string, format: 'text' | 'openmetrics'): ReadonlyMap<string, ParsedFamily> {
-  // Of an agent that has only begun to serve.
+  // An agent that has just started may have nothing to show yet.
   if (page === '' && format === 'text') return new Map()
   if (!page.endsWith('\n')) throw new Error('no line feed at the end')
   const lines = page.slice(0, -1).split('\n')

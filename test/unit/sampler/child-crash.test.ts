@@ -1,4 +1,4 @@
-// A sampler child that ends while the agent is busy: another child's death has it reaped before its last words are read, and the call in flight, or why it went, is still known.
+// A sampler child that ends while the agent is busy: Node reports its end before the agent has read its last message. The call in flight, or the reason for its end, is reported all the same.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -177,7 +177,6 @@ export function createExitReader(): ExitReader {
       const { code, rank, pid } = match.groups
       const exit = Number(code)
       // -1 as the result of a call means only that it failed.
-      // PyCharm's -1 is that of a program that was stopped, no signal.
       // Torque's own reason, no signal: -11 is its limit of time.
       if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
@@ -186,6 +185,7 @@ export function createExitReader(): ExitReader {
       const ofMpi = exit > 255 && match[0].includes('Abort(')
       const said = known({ exit_code: ofMpi ? undefined : exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
+      // PyCharm's -1 is that of a program that was stopped, no signal.
       else if (signal === undefined || exit === 255 || (exit === -1 && text.startsWith('Process finished'))) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })
       return
