@@ -41,6 +41,11 @@ export const launchBrowser = (): Promise<Browser> => launch([WHOLE, WINDOWLESS])
 /** For tests: what a page shows and does is the same in both. */
 export const launchTestBrowser = (): Promise<Browser> => launch([WINDOWLESS, WHOLE])
 
+/** Docker networks of other tests come and go, and Chromium then ends its requests, those to this machine too. */
+const NETWORK_CHANGED = 'ERR_NETWORK_CHANGED'
+/** How a page says that a request, or the import of a part of it, got no answer. */
+const FAILED_FETCH = 'TypeError: Failed to fetch'
+
 /** A page that a test has left, as clean as a new one; what it complains of from now on goes to whoever has it. */
 type Idle = { readonly page: Page; readonly hand: (complaints: string[]) => void }
 const idle = new WeakMap<Browser, Map<string, Idle[]>>()
@@ -58,24 +63,34 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   let to: string[] = []
-  let ended = 0
+  let isNetworkChanged = false
   page.on('console', (message) => {
     const { url } = message.location()
     // The page between two tests names no icon, so the browser asks for one; the answer may come when the next test has begun. The dashboard names its own.
     if (url.endsWith('/favicon.ico')) return
-    // Docker networks of other tests come and go, and Chromium then ends its requests, those to this machine too: the page says once for each that it failed.
-    if (message.text().includes('ERR_NETWORK_CHANGED')) {
-      ended += 1
+    // A file that two parts of the page wait for fails once, and both say so, before or after the browser does.
+    if (message.text().includes(NETWORK_CHANGED)) {
+      isNetworkChanged = true
+      const others = to.filter((each) => !each.startsWith(FAILED_FETCH))
+      to.splice(0, to.length, ...others)
       return
     }
-    if (ended > 0 && message.text().startsWith('TypeError: Failed to fetch')) {
-      ended -= 1
-      return
-    }
+    if (isNetworkChanged && message.text().startsWith(FAILED_FETCH)) return
     if (['error', 'warning'].includes(message.type())) to.push(url === '' ? message.text() : `${message.text()} (${url})`)
   })
   page.on('pageerror', (error) => to.push(error.stack ?? error.message))
   return { page, hand: (complaints) => void (to = complaints) }
+}
+
+/** As often as networks of other tests could come or go meanwhile. */
+const MOST_VISITS = 5
+async function visit(page: Page, url: string, visits = 1): Promise<void> {
+  try {
+    await page.goto(url)
+  } catch (error) {
+    if (visits === MOST_VISITS || !String(error).includes(NETWORK_CHANGED)) throw error
+    await visit(page, url, visits + 1)
+  }
 }
 
 /** Nothing of what a test did may be seen by the next: storage, media, size, permissions, listeners, where the mouse was. */
@@ -85,7 +100,7 @@ async function clean({ page, hand }: Idle, origin: string, { colorScheme = null,
     page.removeAllListeners(type)
   await page.mouse.move(-1, -1)
   // Of the same site, so the process stays with all that it has compiled; the dashboard has ended when its storage is emptied.
-  await page.goto(`${origin}/healthz`)
+  await visit(page, `${origin}/healthz`)
   await page.evaluate('sessionStorage.clear()')
   const session = await page.context().newCDPSession(page)
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage,indexeddb' })
@@ -115,7 +130,7 @@ export async function openPage(browser: Browser, url: string, more: BrowserConte
   const complaints: string[] = []
   own.hand(complaints)
   await (typeof prepare === 'function' ? prepare(page) : prepare?.shared(page))
-  await page.goto(url)
+  await visit(page, url)
   const dispose = async (): Promise<void> => {
     // What a route still fetches for the page is nobody's business any more.
     await page.unrouteAll({ behavior: 'ignoreErrors' })
