@@ -1,4 +1,4 @@
-// What the dashboard takes over the wire: compressed, and of the past only what a view draws.
+// What the dashboard takes over the wire: compressed, of the past only what a view draws, and again what did not come.
 import { describe, expect, test } from 'vitest'
 import { SHORT_PAST } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
@@ -35,5 +35,23 @@ describe.skipIf(!hasChromium)('the dashboard on the wire (needs Debian’s chrom
     await goTo(opened.page, '#/')
     await poll(() => asked.length > 0, { what: 'history to be asked for by the overview' })
     expect(opened.complaints).toEqual([])
+  })
+
+  test('fetches again what it could not fetch: tables, charts, what can be done with them, the title', async () => {
+    const refused = new Set<string>()
+    await using opened = await openPage(scene.browser, scene.agent.url, DESKTOP, {
+      shared: (page) =>
+        page.route(/\/assets\/(?!page-)[^/]+\.js$/, (route) => {
+          const isFirst = !refused.has(route.request().url())
+          refused.add(route.request().url())
+          return isFirst ? route.abort('connectionreset') : route.continue()
+        }),
+    })
+    const { page } = opened
+    await page.waitForSelector('#containers')
+    await page.waitForSelector('.uplot')
+    await page.waitForSelector('.chart-custom')
+    await page.waitForFunction(`document.title.includes(' · ')`)
+    expect(refused.size).toBeGreaterThan(5)
   })
 })

@@ -30,7 +30,9 @@ export function CurrentView() {
   const view = VIEWS.find((known) => known.id === id)
   const found = loaded.value.get(id)
   useEffect(() => {
-    if (view !== undefined && loaded.peek().get(view.id) === undefined) load(view)
+    const known = view && loaded.peek().get(view.id)
+    // What failed is asked for again when it is opened again.
+    if (view !== undefined && (known === undefined || 'failed' in known)) load(view)
     place.value = view === undefined || view.id === '' ? '' : view.label
   }, [view])
   // A new page begins at its top; the way back leads to where one was.

@@ -1,6 +1,7 @@
 // uPlot, fetched when the first chart asks: it makes ready for the numbers of all languages as it is loaded, and the page's first figures would wait for that.
 import { computed, effect, signal } from '@preact/signals'
 import type uPlot from 'uplot'
+import { untilFetched } from '../later.tsx'
 import { connection } from '../live/state.ts'
 import type * as Tools from './tools/attach.ts'
 
@@ -8,24 +9,20 @@ import type * as Tools from './tools/attach.ts'
 export const chartTools = signal<typeof Tools | undefined>(undefined)
 const found = signal<typeof uPlot | undefined>(undefined)
 const wanted = signal(false)
-let asked = false
+let isAsked = false
 
 export const chartsReady = computed(() => found.value !== undefined)
 export const askForCharts = (): void => void (wanted.value = true)
 
-// Of an agent that went away in between it is asked again when it is back.
+async function fetchCharts(): Promise<void> {
+  found.value = (await untilFetched(() => import('uplot'))).default
+  chartTools.value = await untilFetched(() => import('./tools/attach.ts'))
+}
+
 effect(() => {
-  if (!wanted.value || connection.value.state !== 'live' || asked) return
-  asked = true
-  import('uplot')
-    .then((module) => (found.value = module.default))
-    .then(() => import('./tools/attach.ts'))
-    .then((tools) => (chartTools.value = tools))
-    .catch((error: unknown) => {
-      // Without the tools alone no chart lacks anything to be seen.
-      asked = found.peek() !== undefined
-      console.warn(error)
-    })
+  if (!wanted.value || connection.value.state !== 'live' || isAsked) return
+  isAsked = true
+  void fetchCharts()
 })
 
 /** A chart in this element. Throws before `chartsReady`. */
