@@ -62,7 +62,7 @@ const WORDED: readonly RegExp[] = [
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
-  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>*]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(|\(failed \d/
@@ -84,6 +84,9 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 /** Services of the driver are no jobs. */
 const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 
+/** Open MPI wraps it there. */
+const MPI_NOTICED = /^(?:mpi(?:run|exec)|[op]rterun) noticed that process rank (\d{1,6}) with PID (\d{1,10}) on node \S{1,80} exited on$/
+const MPI_SIGNAL = /^signal (\d{1,2})\b/
 /** Open MPI says it on two lines, from its version 5 on three. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
@@ -108,6 +111,7 @@ export function createExitReader(): ExitReader {
   let facts: Facts = {}
   let aborted: number | undefined
   let bad: Facts = {}
+  let noticed: Facts | undefined
   let [completed, skip] = [false, 0]
   return (line, found) => {
     const { text, number: at, raw } = line
@@ -119,6 +123,10 @@ export function createExitReader(): ExitReader {
       skip -= 1
       return
     }
+    const by = noticed === undefined ? undefined : signalName(MPI_SIGNAL.exec(text)?.[1])
+    if (noticed !== undefined && by !== undefined) found({ type: 'signal', at, text: raw, signal: by, by: 'launcher', facts: { ...noticed, signal: by } })
+    const [, of, process] = text.includes(' noticed that ') ? (MPI_NOTICED.exec(text.trimEnd()) ?? []) : []
+    noticed = of === undefined ? undefined : known({ rank: whole(of), pid: process === '0' ? undefined : whole(process) })
     const code = aborted === undefined ? undefined : MPI_CODE.exec(text)?.[1]
     if (aborted !== undefined && code !== undefined) found({ type: 'exit', at, text: raw, facts: { rank: aborted, exit_code: Number(code) } })
     const rank = MPI_ABORT.exec(text)?.[1]
