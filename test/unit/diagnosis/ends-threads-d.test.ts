@@ -204,3 +204,24 @@ test('the line where a program in Fortran crashed', () => {
 test('an exit code in bold', () => {
   expect(faultsOf('**Exit Code: 3**')[0]).toMatchObject({ kind: 'job_failed', facts: { exit_code: 3 } })
 })
+
+describe('a process of Nextflow without its output', () => {
+  const missing = 'Missing output file(s) `north.png` expected by process `cells:fit (north)`'
+  test('at the end', () => {
+    const [first] = faultsOf("Error executing process > 'cells:fit (north)'", 'Caused by:', `  ${missing}`, '', 'Command exit status:', '  0')
+    expect(first).toMatchObject({ kind: 'file_missing', title: 'A process did not write its output', facts: { path: 'north.png' } })
+  })
+  test('that is tried again', () => {
+    expect(kinds(`[1a/2b3c4d] NOTE: ${missing} -- Execution is retried (1)`)).toEqual([])
+  })
+})
+
+test('the last words of RELION', () => {
+  expect(kinds('RELION version: 3.1.1-commit-1a2b3c', 'exiting with an error ...')).toEqual(['job_failed'])
+})
+
+test('a kernel that Kaldi was not compiled for', () => {
+  expect(
+    kinds(`ERROR (nnet3-train[5.5.1~1-1a2b]:AddVec():cu-vector.cc:88) cudaError_t 98 : "invalid device function" returned from 'cudaGetLastError()'`),
+  ).toEqual(['cuda_version_mismatch'])
+})

@@ -64,6 +64,13 @@ const ROWS: readonly Row[] = [
     'The simulation became unstable',
   ],
   [
+    /^Missing output file\(s\) `/,
+    "Read .command.err and .command.log in the work folder of that process: its command ended without an error and wrote no such file. Where that may be, declare it so: output: path('<NAME>', optional: true).",
+    'ls -la <WORK_DIR> && cat <WORK_DIR>/.command.err',
+    'A process of Nextflow ended without a file that it declares as its output.',
+    'A process did not write its output',
+  ],
+  [
     /Your shell has not been properly configured to use|^Run 'conda init' before/m,
     'Load its functions in the script itself, before the environment is activated: a batch job does not read what conda init has written.',
     'source "$(conda info --base)/etc/profile.d/conda.sh" && conda activate <ENVIRONMENT>',

@@ -101,6 +101,8 @@ const FORMS: readonly Form[] = [
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
   ['message', /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/],
+  // Nextflow, where it does not try again
+  ['message', /^\s{0,4}(?<message>Missing output file\(s\) `[^`\n]{1,200}` expected by process `[^`\n]{1,160}`)$/],
   // NAMD
   ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
@@ -172,6 +174,7 @@ const COMPILER =
 const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|usr|opt)[\\/]/
 const INSTALL_WORDS =
   /version|distribution|supported wheel|' failed with exit |o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
+const INDENTED = /aborting MPI|^ {1,4}Missing output file/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 const baseOf = (file: string): string => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
@@ -247,7 +250,7 @@ export function createLineReader(): LineReader {
         )
         return
       }
-      if ((NOT.test(text) || NOT.test(line.raw)) && !text.includes('aborting MPI')) return
+      if ((NOT.test(text) || NOT.test(line.raw)) && !INDENTED.test(text)) return
       for (const [name, pattern, over] of FORMS) {
         if (over?.test(above) === false) continue
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
