@@ -28,6 +28,8 @@ const LABEL = /^- \*\*Exception Message:\*\* /
 const NOT_AN_ERROR =
   /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|[Ii]gnor(?:e|ed|ing) (?:import )?errors?\b|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^[*+-] (?!\*\*Exc)|^\d{1,2}\. |^(?:if|import|from|def|for|raise|return)\b/
 
+/** In a sentence of a post. */
+const NAMED = /(?:^|[\s"'`(])(?:[\w.]{1,80}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
 const WORKING = /\b(?:step|epoch|iter(?:ation)?)\b.{0,40}\d/i
 /** Neither an error that was judged and handled, nor a program at work. */
 function isBare(lines: readonly string[]): boolean {
@@ -93,7 +95,9 @@ function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, s
   const claim = classify(error, true)
   const sure = claim?.end.stage === 'cause' && claim.weight >= (record ? WEIGHT.words : WEIGHT.message)
   const end = sure && (record || ALONE.has(claim.end.kind)) ? claim.end : undefined
-  const context: EndContext = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
+  const exception = NAMED.exec(said.message)?.[1]
+  const facts = { ...(exception === undefined ? {} : { exception }), ...(end === undefined ? {} : claim?.facts) }
+  const context: EndContext = { facts, error, situation }
   const known = knownMessage(context)
   // The words are of such an error, and a row knows them.
   const meant = claim?.end.stage === 'cause' && ALONE.has(claim.end.kind)

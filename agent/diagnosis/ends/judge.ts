@@ -17,7 +17,7 @@ import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAgain, saidBefore, takesOver, wentOn, whileStopping } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAgain, saidBefore, startedAgain, takesOver, wentOn, whileStopping } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -175,6 +175,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (sign.type === 'order' && orderedAgain(sign, signs)) ||
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
+    startedAgain(sign, signs) ||
     // What its workers say while it stops.
     (whileStopping(sign, evidence) && (known.exitCode ?? 0) === 0) ||
     // A request failed, and its server answered it, or ran until it was closed in good order.

@@ -106,6 +106,10 @@ export function wentOn(sign: Sign, { spokeAt, plainAt, aliveAt, progressAt }: Pi
   return sign.type === 'exit' || (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))
 }
 
+/** Dask's nanny starts a worker again that a signal ended: it ends the job only where an error comes of it. */
+export const startedAgain = (sign: Sign, signs: readonly Sign[]): boolean =>
+  sign.type === 'signal' && sign.text.includes('distributed.nanny - ') && !signs.some((other) => other.type !== 'signal' && other.at > sign.at)
+
 /** Said by a server or its workers between the word that it stops and the word that it closed; what asyncio was still waiting for is cancelled at any time. */
 export const whileStopping = (sign: Sign, { stoppedAt, closedAt }: { readonly stoppedAt: number; readonly closedAt: number }): boolean =>
   stoppedAt > 0 && sign.at > stoppedAt && closedAt > (sign.type === 'error' && sign.error.name === 'CancelledError' ? stoppedAt : sign.at)

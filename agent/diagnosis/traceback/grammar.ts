@@ -33,8 +33,8 @@ const OTHER: Token = { type: 'other' }
 const GUTTER = /^(\s*)(?:[|│┃]\s?)+/
 const BORDER = /^\s*(?:[+|]-*\+?-{4,}|[╭╰┌└├][─━](?!▶)|[─━]{8,}|\+-{4,})/
 const HEADER = /Traceback \((?:most recent call last|innermost last)\):?|[╭┌][─━]+ ?Traceback \(most recent call last\)/
-/** Where a page has closed the gap, by what ends its name. */
-const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})(?:\s{2,}|(?<=Error|Exception|Interrupt)\s)Traceback \(most recent call last\)/
+/** Where a page has closed the gap, by what ends its name; the dashes above it may be glued to it. */
+const NOTEBOOK_HEADER = /^-*([A-Z]\w{2,60}?)(?:\s{2,}|(?<=Error|Exception|Interrupt|NotMet)\s?)Traceback \(most recent call last\)/
 /** The closing quote and even the opening one may be lost, without them it begins its line; Markdown swallows `<module>` behind "in". */
 const FRAME = /(?:File ["“”]|^\W{0,80}File )([^"“”\n]{1,400}?)["“”]?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200})|, in(?=\s*$))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
@@ -138,6 +138,11 @@ function frameToken(text: string, body: string): Token | undefined {
   return undefined
 }
 
+/** Pasted with a blank or two before it. */
+const PASTED =
+  /^ {1,2}(?:(?:Value|Runtime|Type|Key|Index|OS|IO|Import|ModuleNotFound|Attribute|Assertion|NotImplemented|FileNotFound|Permission|Connection|Environment|Memory|Name|ZeroDivision)Error: \S+ \S)/
+const pasted = (body: string): Token => (PASTED.test(body) ? (raised(body.trim()) ?? OTHER) : OTHER)
+
 /** What a line is. `open`: a traceback is being read, so that looser forms count. */
 export function tokenOf(text: string, open: boolean): Token {
   if (text.trim() === '') return BLANK
@@ -174,7 +179,7 @@ export function tokenOf(text: string, open: boolean): Token {
   // PowerShell breaks long lines of a program's errors.
   if (open && HALF_FRAME.test(inside)) return { type: 'half', text: inside }
   if (open && HALF_PATH.test(inside)) return { type: 'half', text: inside }
-  if (indentOf(body) > 0 && !gutter) return open ? DETAIL : OTHER
+  if (indentOf(body) > 0 && !gutter) return open ? DETAIL : pasted(body)
   const named = raised(inside, open)
   return named !== undefined && (open || (named.type === 'raised' && named.strict)) ? named : OTHER
 }

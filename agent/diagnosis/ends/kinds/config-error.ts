@@ -58,6 +58,8 @@ export const configError: EndKind = {
       /^(?:\w{0,40}[Cc]onfig\w{0,40}(?:Error|Exception)|OmegaConfBaseException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
     ),
     says(CONDA, WEIGHT.message),
+    // GROMACS, of its input
+    says(/^Too many warnings \(\d{1,4}\)|^Syntax error - File \S{1,200}, line \d|^reading tpx file \([^\n]{1,300}\) version \d{1,4}\s/, WEIGHT.message),
     // Slurm's commands, on a machine that is not set up for a cluster.
     says(/^Could not establish a configuration source/, WEIGHT.message),
     says(

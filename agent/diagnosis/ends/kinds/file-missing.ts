@@ -53,6 +53,8 @@ export const fileMissing: EndKind = {
       WEIGHT.message + 0.5,
       ([, file = '', folder = '']) => ({ path: `${folder.replace(/\/$/, '')}/${file}` }),
     ),
+    // Nextflow, of what its process should have written
+    says(/^Missing output file\(s\) `(?:([^\s`*?[{]{1,200})`)?/, WEIGHT.message, ([, path]) => (path === undefined ? {} : { path })),
     // Kaldi
     says(/^Error opening input stream (?!-$)(?:["']?)([\w./-]{2,300})/, WEIGHT.exception + 0.5, ([, path]) => (path === undefined ? {} : { path })),
     // libsndfile, which does not say what the system said

@@ -235,7 +235,8 @@ export const PACKAGES: readonly Known[] = [
     },
   },
   {
-    pattern: /numpy\.(?:dtype|ufunc|ndarray) size changed, may indicate binary incompatibility/,
+    pattern: /numpy\.(?:dtype|ufunc|ndarray) (?:size changed, may indicate binary incompatibility|has the wrong size, try recompiling)/,
+    title: 'A module was built for another NumPy',
     says: 'A compiled module was built for another NumPy than the one that is installed.',
     remedies: (_, context) => {
       const module = /in init (\w{1,40})|site-packages\/(\w{1,40})\/.{1,80}\.pyx/.exec(context.situation.text)

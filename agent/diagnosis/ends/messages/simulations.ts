@@ -15,6 +15,20 @@ const ROWS: readonly Row[] = [
     'The simulation became unstable: LAMMPS lost atoms',
   ],
   [
+    /^reading tpx file \([^\n]{1,300}\) version \d{1,4}\s+with version \d{1,4} program/,
+    'Run it with the GROMACS that wrote the .tpr file, or a newer one, or write the file again with this one: gmx grompp.',
+    'gmx --version | grep -i version',
+    'The .tpr file was written by a newer GROMACS than the one that reads it.',
+    'The .tpr file is too new for this GROMACS',
+  ],
+  [
+    /^Too many warnings \(\d{1,4}\)/,
+    'Read each WARNING above this line, and correct what it names. Only where all of them are meant so, let grompp pass them: -maxwarn <NUMBER>.',
+    undefined,
+    undefined,
+    'grompp stopped at its warnings',
+  ],
+  [
     /\bran out of space on \w{3,40}/,
     'Use a newer LAMMPS, and raise safezone and mincap of pair_style reaxff: its arrays are sized at the start, and a structure that changes much outgrows them.',
     undefined,
@@ -48,6 +62,13 @@ const ROWS: readonly Row[] = [
     undefined,
     'The simulation blew up: positions are not numbers any more.',
     'The simulation became unstable',
+  ],
+  [
+    /^Missing output file\(s\) `/,
+    "Read .command.err and .command.log in the work folder of that process: its command ended without an error and wrote no such file. Where that may be, declare it so: output: path('<NAME>', optional: true).",
+    'ls -la <WORK_DIR> && cat <WORK_DIR>/.command.err',
+    'A process of Nextflow ended without a file that it declares as its output.',
+    'A process did not write its output',
   ],
   [
     /Your shell has not been properly configured to use|^Run 'conda init' before/m,

@@ -8,7 +8,7 @@ import type { Found, SignalSign } from '../evidence.ts'
 const PLACES: readonly RegExp[] = [
   /^in expression starting at (?<file>(?:[A-Za-z]:)?[^\s:]{1,300}\.jl):(?<line>\d{1,6})$/,
   /^\S{1,60} {1,20}[\dA-F]{16} {1,20}\S{1,60} {1,24}(?<line>\d{1,6}) {1,8}(?<file>[\w.-]{1,80}\.[fF](?:\d\d|or)?)$/,
-  /^\s{1,4}at (?<file>[^\s:]{1,300}\.[fF](?:\d\d|or)?):(?<line>\d{1,6})$/,
+  /^\s{1,8}at (?<file>[^\s:]{1,300}\.[fF](?:\d\d|or)?):(?<line>\d{1,6})$/,
 ]
 const MAY = /\.jl:|\.[fF](?:\d\d|or)?(?:$|:)/
 /** Lines below the signal that are looked at. */

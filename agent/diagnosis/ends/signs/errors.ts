@@ -19,6 +19,13 @@ const WARNED = /^Token indices sequence length|\w{0,40}Warning: /
 const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
 /** py4j's, of a program in Java or Scala: what it threw is in the next line. */
 const OF_JAVA = /^: (?:[\w$]{1,60}\.){0,12}(\w{1,80}(?:: [^\n]{1,600})?)/
+/** SageMaker's toolkit quotes the last line of the traceback of its script. */
+const OF_SCRIPT = /^\s{0,3}ErrorMessage "?[:\s]{0,6}(?:raise )?(?:[\w.]{1,100}\.)?([A-Z]\w{2,80}(?:Error|Exception))(?:: ([^\n]{0,400}?)|\([^\n]{0,200})?"?$/m
+function quoting(block: Block): Block {
+  const { raised, tail } = block
+  const [, name, message = ''] = raised !== undefined && isWrapper(raised) ? (OF_SCRIPT.exec(tail.join('\n')) ?? []) : []
+  return raised === undefined || name === undefined ? block : { ...block, raised: { ...raised, name, module: undefined, message }, tail: [] }
+}
 const wordsOf = ({ raised, tail }: Block): string =>
   OF_WORKER.exec(raised?.message ?? '')?.[1] ?? (raised?.name === 'Py4JJavaError' ? OF_JAVA.exec(tail[0] ?? '')?.[1] : undefined) ?? raised?.message ?? ''
 const partOf = (block: Block): Omit<ErrorSeen, 'causes'> => ({
@@ -67,7 +74,8 @@ function lastOf({ last, blocks }: Traceback): number {
 /** anyio's word within itself that a stream has nothing yet: what follows it in the whole traceback is the error. */
 const INTERNAL = /^WouldBlock$/
 export function errorOf(traceback: Traceback, textOf: (line: number) => string): ErrorSign | SignalSign | undefined {
-  const { blocks, pid, first, last } = traceback
+  const { pid, first, last } = traceback
+  const blocks = traceback.blocks.map(quoting)
   const rank = rankOf(traceback)
   const block = telling(blocks)
   if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message)) || INTERNAL.test(block.raised?.name ?? ''))

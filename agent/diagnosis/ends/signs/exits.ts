@@ -62,7 +62,7 @@ const WORDED: readonly RegExp[] = [
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
-  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>*]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(|\(failed \d/
@@ -84,6 +84,9 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 /** Services of the driver are no jobs. */
 const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 
+/** Open MPI wraps it there. */
+const MPI_NOTICED = /^(?:mpi(?:run|exec)|[op]rterun) noticed that process rank (\d{1,6}) with PID (\d{1,10}) on node \S{1,80} exited on$/
+const MPI_SIGNAL = /^signal (\d{1,2})\b/
 /** Open MPI says it on two lines, from its version 5 on three. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
@@ -91,9 +94,9 @@ const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
 const ABORTS_ALL =
   /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|(?:\bPLE \d{4} plexec [^\n(]{1,120}\(rank=|\*{3} reported by process \[\d{1,12},)(?<of>\d{1,6})[)\]](?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
 
-/** Nextflow of a task that left no code, events of torchelastic, Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
+/** Nextflow of a task that left no code, events of torchelastic, Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, RELION, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^\s{0,4}Process `[^`\n]{1,120}` terminated for an unknown reason -- Likely it has been terminated by the external system$|^\{"name": "torchelastic\.worker\.status\.FAILED", |^Finished: FAILURE$|^ERROR conda\.cli\.main_run:execute\(\d{1,4}\): `conda run [^\n]|^(?:wandb: ERROR )?Detected \d{1,3} failed runs in the first \d{1,4} seconds, killing sweep|^parallel: This job failed:$|^Trial status: \d{1,5} ERROR$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^\s{0,12}Message: {1,20}(?:[A-Z]\w{1,20})?Job \S{1,120} (?:has|is) failed because \d{1,5} \w{1,20} replica\(s\) failed\.|\bABORT!!! Out of all \d{1,6} trainers?, the trainer process with rank=\[|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
+  /^\s{0,4}Process `[^`\n]{1,120}` terminated for an unknown reason -- Likely it has been terminated by the external system$|^\{"name": "torchelastic\.worker\.status\.FAILED", |^Finished: FAILURE$|^ERROR conda\.cli\.main_run:execute\(\d{1,4}\): `conda run [^\n]|^(?:wandb: ERROR )?Detected \d{1,3} failed runs in the first \d{1,4} seconds, killing sweep|^parallel: This job failed:$|^Trial status: \d{1,5} ERROR$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^\s{0,12}Message: {1,20}(?:[A-Z]\w{1,20})?Job \S{1,120} (?:has|is) failed because \d{1,5} \w{1,20} replica\(s\) failed\.|\bABORT!!! Out of all \d{1,6} trainers?, the trainer process with rank=\[|^ {0,2}exiting with an error \.\.\.$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
@@ -108,6 +111,7 @@ export function createExitReader(): ExitReader {
   let facts: Facts = {}
   let aborted: number | undefined
   let bad: Facts = {}
+  let noticed: Facts | undefined
   let [completed, skip] = [false, 0]
   return (line, found) => {
     const { text, number: at, raw } = line
@@ -119,6 +123,10 @@ export function createExitReader(): ExitReader {
       skip -= 1
       return
     }
+    const by = noticed === undefined ? undefined : signalName(MPI_SIGNAL.exec(text)?.[1])
+    if (noticed !== undefined && by !== undefined) found({ type: 'signal', at, text: raw, signal: by, by: 'launcher', facts: { ...noticed, signal: by } })
+    const [, of, process] = text.includes(' noticed that ') ? (MPI_NOTICED.exec(text.trimEnd()) ?? []) : []
+    noticed = of === undefined ? undefined : known({ rank: whole(of), pid: process === '0' ? undefined : whole(process) })
     const code = aborted === undefined ? undefined : MPI_CODE.exec(text)?.[1]
     if (aborted !== undefined && code !== undefined) found({ type: 'exit', at, text: raw, facts: { rank: aborted, exit_code: Number(code) } })
     const rank = MPI_ABORT.exec(text)?.[1]

@@ -71,7 +71,7 @@ export const LANGUAGES: readonly Language[] = [
   // GGML_ABORT with words of its own: file, line and reason, then the stack.
   {
     aborts: true,
-    head: /^(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): (?<message>[^\n]{3,300})$/,
+    head: /^(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): (?<message>(?!Check fail)[^\n]{3,300})$/,
     confirmed: /\bggml_(?:print_backtrace|abort)\b/,
     name: 'abort',
   },
@@ -118,7 +118,7 @@ export const LANGUAGES: readonly Language[] = [
     name: 'error',
   },
   // Omniverse's crash reporter
-  { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
+  { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>(?!\d{3}: \S).*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
   { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? (?![^\n]{0,80}\[NV_ERR_)[^\n]{1,300})$/, name: 'check' },
   // Rust
@@ -174,7 +174,8 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\(|:$))?(?<message>.*)$/,
+    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\(|:?$))?(?<message>.*)$/,
+    detail: /^\s{2,8}nested task error: (?<message>(?!TaskFailedException$)\S.*)$/,
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
@@ -225,7 +226,7 @@ export const LANGUAGES: readonly Language[] = [
     name: 'error',
     message: /^(?<message>\S.*)$/,
     wrapped: true,
-    confirmed: /GROMACS/,
+    confirmed: /GROMACS|use the -maxwarn option/,
   },
   // PETSc
   {

@@ -46,7 +46,7 @@ const FORMS: readonly Form[] = [
   ['usage', /^(?<message>error while handling argument "[^"\n]{1,60}": [^\n]{1,300})$/],
   [
     'usage',
-    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|[Uu]nrecognized (?:command[- ]line |or misplaced )?(?:option|argument)s?|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
+    /^(?:Error for command ["“][\w-]{1,30}["”]: )?(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|[Uu]nrecognized (?:command[- ]line |or misplaced )?(?:option|argument)s?|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
   ],
   ['usage', /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/],
   [
@@ -77,7 +77,7 @@ const FORMS: readonly Form[] = [
   ['shell', /^g?make(?:\[\d{1,3}\])?: (?<message>[\w./+-]{1,120}: (?:No such file or directory|Permission denied))$/],
   [
     'shell',
-    /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
+    /(?<message>exec(?:: \\?"[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:stat \S{1,300}: )?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
   ],
   // environment modules, Lmod
   ['shell', /^(?<message>"[\w./+-]{1,80}")$/, /The following module\(s\) are unknown:\s*$/],
@@ -101,6 +101,8 @@ const FORMS: readonly Form[] = [
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
   ['message', /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/],
+  // Nextflow, where it does not try again
+  ['message', /^\s{0,4}(?<message>Missing output file\(s\) `[^`\n]{1,200}` expected by process `[^`\n]{1,160}`)$/],
   // NAMD
   ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
@@ -120,7 +122,10 @@ const FORMS: readonly Form[] = [
   // pytest's list of what failed
   ['test', /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/],
   // SageMaker's toolkit quotes the last line of the traceback
-  ['test', /^ErrorMessage "(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?))?"?$/],
+  [
+    'test',
+    /^ErrorMessage "[: ]{0,3}(?:raise )?(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?)|\([^\n]{0,200})?"?$/,
+  ],
   [
     'shell',
     /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?:(?:cd|source|\.): )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
@@ -161,14 +166,15 @@ const MAY =
   /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|[Cc]an't |annot |nable to|\bmust |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|errors occurred!|^ninja: |^curl: |^wget: |^unzip: |^gzip: |^rsync|^scp: |CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$|iving up|nrecover|bort(?:ed|ing)\b/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
-  /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
+  /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|command '[^'\n]{0,200}(?:nvcc|gcc|g\+\+|clang\+{0,2}|cl\.exe)' failed with exit \w{4,6} \d{1,4}|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
 /** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
 const COMPILER =
   /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:(?<file>\S{1,300}?\.(?:cuh?|cpp|cxx|cc|[cChH]|hpp|hxx|inl|hip))(?:\((?<row>\d{1,6})\)|:(?<line>\d{1,6})(?::\d{1,6})?) ?: |nvcc |ptxas (?:\S{1,300}, line \d{1,8}; )?|(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
 /** A compiler that the user started names files of the folder where it was; pip indents its builds, and they are elsewhere. */
 const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|usr|opt)[\\/]/
 const INSTALL_WORDS =
-  /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
+  /version|distribution|supported wheel|' failed with exit |o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
+const INDENTED = /aborting MPI|^ {1,4}Missing output file/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 const baseOf = (file: string): string => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
@@ -244,7 +250,7 @@ export function createLineReader(): LineReader {
         )
         return
       }
-      if ((NOT.test(text) || NOT.test(line.raw)) && !text.includes('aborting MPI')) return
+      if ((NOT.test(text) || NOT.test(line.raw)) && !INDENTED.test(text)) return
       for (const [name, pattern, over] of FORMS) {
         if (over?.test(above) === false) continue
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups

@@ -8,14 +8,16 @@ import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
 const PASSED_ON = /^(?:[a-z_][\w.]{0,100}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
-/** Julia: what failed in the process that compiled a package ahead is above. PETSc: the number of the signal does. */
-const PASSES_ON = /^(?:Failed to precompile |Signal received$)/
+/** Julia: what failed in the process that compiled a package ahead, or in any other, is above. PETSc: the number of the signal does. */
+const PASSES_ON = /^(?:Failed to precompile |failed process: Process\(|Signal received$)/
 /** Java's, where nothing but the cause was given: its class and its words. */
 const SAYS_CAUSE = /^(?:[\w$]{1,60}\.){1,12}\w{1,80}(?:: |$)/
 const BELOW = 40
 const MESSAGE_BELOW = 3
 const DETAIL_BELOW = 6
 const LONGEST_MESSAGE = 400
+/** GROMACS, below its message. */
+const ADVICE = /^For more information and tips\b/
 
 type Reading = {
   readonly language: Language
@@ -46,6 +48,7 @@ export function createNativeReader(): NativeReader {
   let reading: Reading | undefined
   const pytest = createPytest()
   const finish = (found: Found): void => {
+    if (reading?.language.wrapped === true && reading.language.confirmed?.test(reading.message) === true) reading.confirmed = true
     if (reading?.confirmed === true) {
       const { at, last, text, name, message, frame, rank, language } = reading
       // What R and others pass on of Python names its own exception first.
@@ -104,7 +107,13 @@ export function createNativeReader(): NativeReader {
               reading.last = line.number
               return
             }
-          } else if (reading.language.wrapped === true && line.number === reading.last + 1 && text.trim() !== '' && reading.message.length < LONGEST_MESSAGE) {
+          } else if (
+            reading.language.wrapped === true &&
+            line.number === reading.last + 1 &&
+            text.trim() !== '' &&
+            reading.message.length < LONGEST_MESSAGE &&
+            !ADVICE.test(text)
+          ) {
             reading.message = `${reading.message} ${text.trim()}`
             reading.last = line.number
             return
@@ -155,6 +164,7 @@ export function createNativeReader(): NativeReader {
             (language.frame ?? language.confirmed) === undefined ||
             name === 'panic' ||
             text.startsWith('Exception in thread') ||
+            /^ERROR: (?:Load|Init)Error: /.test(text) ||
             /^(?:Unhandled|Accelerator Fatal)/.test(text),
           rank: line.rank,
         }

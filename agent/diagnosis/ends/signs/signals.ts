@@ -47,7 +47,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
       new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`),
       /^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?<signal>[A-Z][\w ]{2,40}?) \(signal \d{1,2}\)/,
-      /mpi(?:run|exec) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
+      /(?:[Mm]pi(?:run|exec)|[op]rterun) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
       /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/,
       /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/,
       /exits? with return code = (?<code>-\d{1,2})\b/,
@@ -111,6 +111,10 @@ const WORD: Readonly<Record<string, string>> = {
   'illegal operation': 'SIGILL',
 }
 
+/** In a sentence of a post, by its quotes or by its verb: `I get "Segmentation fault (core dumped)" as soon as …`; not what one asks of, or hopes to be rid of. */
+const SAID = new RegExp(
+  `^(?![^\\n]*\\?\\s*$)(?:(?!\\b(?:[Ii]f|[Ww]ould|might|[Mm]ay|[Cc]ould|[Cc]an|[Nn]o|[Nn]ot|[Nn]ever|[Ww]ithout|[Ff]ix\\w*|[Aa]void\\w*|[Pp]revent\\w*|[Ss]olv\\w*|cause\\w*)\\b)[^\\n{}|=]){0,200}?(?:["“\`]|(?:^|[\\s*])\\*\\*|\\b(?:gets?|got|getting|gives?|error|message|with|following):? (?:an? )?|\\)\\s{2,4})(?<signal>${NAME}) ?\\(core dumped\\)`,
+)
 export function readSignal(line: ReadLine, found: Found): void {
   const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
   if (!MAY.test(text)) return
@@ -126,10 +130,13 @@ export function readSignal(line: ReadLine, found: Found): void {
       const facts = known({
         signal,
         exit_code: code === undefined ? undefined : Number(code),
-        pid: whole(pid) ?? line.pid,
+        // Open MPI counts from 0 where it does not know it.
+        pid: pid === '0' ? line.pid : (whole(pid) ?? line.pid),
         rank: whole(rank) ?? line.rank,
       })
       found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })
       return
     }
+  const said = !line.record && !NOT.test(text) && text.includes('(core dumped)') ? signalName(SAID.exec(trimmed)?.groups?.['signal']) : undefined
+  if (said !== undefined) found({ type: 'signal', at: line.number, text: line.raw, signal: said, by: 'shell', facts: known({ signal: said, rank: line.rank }) })
 }

@@ -8,6 +8,9 @@ const LEAD = /^(?:\[[a-z][a-z _-]{1,30}\](?= )|#{1,6}(?= [a-z])|(?:[a-z][a-z_-]{
 const NO_LEAD = /^\[?(?:info|warn\w*|error|debug|bt|TRT|frame|rank|line|at|pid|code|GPU|thread|process|worker)\b/i
 const LIBRARY = /\bNCCL\b|\bc10d?\b|MPI/
 const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|How)\b/
+/** Of an issue, whose next heading is no word of the program. */
+const OF_POST =
+  /^#{1,6} \W{0,6}(?:(?:full|relevant|the|my|your|complete|minimal|current|expected|actual|additional|possible|steps to|how to) )?(?:error|exception|traceback|stack ?trace|logs?|bug|descri\w{2,6}|(?:to )?reproduc\w{1,8}|steps|environment|system|versions?|behaviou?r|screenshots?|code|output|what|issue|problem|context|config\w{0,9}|hardware|software|install\w{0,6}|checklist|information)\b/i
 const KEPT = 64
 /** The rest of a message stands directly below its first line. */
 const MESSAGE_LINES = 3
@@ -27,7 +30,7 @@ export function createSpeech(): Speech {
   let plainAt = 0
   return {
     add({ text, number, record, writer }, failedAt) {
-      if (record || !/^[\w#[]/.test(text) || LIBRARY.test(text)) return
+      if (record || !/^[\w#[]/.test(text) || LIBRARY.test(text) || OF_POST.test(text)) return
       const lead = NO_LEAD.test(text) ? undefined : LEAD.exec(text)?.[0]
       if (lead !== undefined) {
         const since = leads.get(lead)
