@@ -54,6 +54,9 @@ describe('what a post says of a crash', () => {
   test.each([
     'If you see "Segmentation fault (core dumped)", lower the number of cells',
     'This release fixes the "Segmentation fault (core dumped)" of small grids',
+    'This page explains the error "Segmentation fault (core dumped)" of small grids',
+    'test_cells: got "Segmentation fault (core dumped)" as expected',
+    'Prompt: what is the message "Segmentation fault (core dumped)" about',
     'What does "Segmentation fault (core dumped)" mean?',
     '    "title": "Segmentation fault (core dumped)",',
     '2031-02-03 04:05:06 INFO sample 7: I get "Segmentation fault (core dumped)"',

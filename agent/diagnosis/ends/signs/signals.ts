@@ -111,9 +111,9 @@ const WORD: Readonly<Record<string, string>> = {
   'illegal operation': 'SIGILL',
 }
 
-/** In a sentence of a post, by its quotes or by its verb: `I get "Segmentation fault (core dumped)" as soon as …`; not what one asks of, or hopes to be rid of. */
+/** In a sentence of a post, by who says it: `I get "Segmentation fault (core dumped)" as soon as …`; a page about crashes, a test's name and a prompt say it too. */
 const SAID = new RegExp(
-  `^(?![^\\n]*\\?\\s*$)(?:(?!\\b(?:[Ii]f|[Ww]ould|might|[Mm]ay|[Cc]ould|[Cc]an|[Nn]o|[Nn]ot|[Nn]ever|[Ww]ithout|[Ff]ix\\w*|[Aa]void\\w*|[Pp]revent\\w*|[Ss]olv\\w*|cause\\w*)\\b)[^\\n{}|=]){0,200}?(?:["“\`]|(?:^|[\\s*])\\*\\*|\\b(?:gets?|got|getting|gives?|error|message|with|following):? (?:an? )?|\\)\\s{2,4})(?<signal>${NAME}) ?\\(core dumped\\)`,
+  `^(?![^\\n]*(?:\\?\\s*$|\\b(?:[Ff]ix\\w*|[Ii]f|[Nn]ot?|[Nn]ever)\\b))(?:(?:["“\`]|\\*\\*)|(?:[^\\n{}|=]{0,120}?\\b)?(?:(?:I|[Ww]e)(?: [a-z]{1,10}){0,2} (?:get|got|getting|see|saw|receive)\\b[^\\n{}|=?]{0,60}?|gives (?:me )?|terminate called after [^\\n{}|]{0,300}? )["“\`]?)(?<signal>${NAME}) ?\\(core dumped\\)`,
 )
 export function readSignal(line: ReadLine, found: Found): void {
   const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
