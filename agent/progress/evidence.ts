@@ -42,6 +42,10 @@ export function withoutLoss(seen: Observation): Observation {
   return loss === undefined ? seen : others
 }
 
+/** `Epoch 12/40`, `[Epoch 12] Learning rate: 1.00e-4`: above the lines of its steps. */
+export const opensEpoch = ({ epoch, epochs, learningRate, step }: Observation): boolean =>
+  epoch !== undefined && step === undefined && (epochs ?? learningRate) !== undefined
+
 /** TensorFlow's Estimator says its rate on a line of its own, under a name that nobody else has. */
 const ESTIMATOR = /^line global step (?:per )?sec\b/
 /** It needs no other line. */

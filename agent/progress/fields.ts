@@ -7,6 +7,8 @@ export type Field = {
   /** Lower case words: `elapsed time per iteration`, `train loss`. Empty where the figure is alone. */
   readonly key: string
   readonly value: number
+  /** So many steps the line speaks of: `[40-49]`. */
+  readonly span?: number
   /** What the figure counts to: `26/3489`, `3 of 10`. */
   readonly total?: number
   /** What is behind, or in brackets behind the name: `it/s`, `ms`, `samples/sec`, `%`. */
@@ -61,6 +63,9 @@ const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epoc
 const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
+/** Of a range whose figures are as wide as each other: `[  1-  10]`. */
+const PADDED = /^- {1,8}$/
+const IN_BRACKET = /\[ {0,8}$/
 /** `288 to go`: of what is counted. */
 const GOES = /to go/i
 /** `Epoch: [12 | 300]`. */
@@ -72,6 +77,7 @@ export const wordsOf: (key: string) => string = memo((key) =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/(?<![a-z])time ?(?:\/ ?| x )(?=[a-z])/gi, 'time per ')
+    .replace(/(?<![a-z])(step|iter|batch)(?=time(?![a-z]))/gi, '$1 ')
     .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
     .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
@@ -222,11 +228,17 @@ export function fieldsOf(printed: string): readonly Field[] {
     // `loss_ce_0: 0.8`: the figure ends a name.
     if (duration === undefined && gap.endsWith('_') && ENDS_NAME.test(rest) && !COUNTS.test(gap)) continue
     const behind = fields.at(-1)
-    if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
-      // [40000-40020]: where the range ends.
+    if (behind !== undefined && behind.whole && value >= behind.value && (gap === '-' || (PADDED.test(gap) && IN_BRACKET.test(line.slice(0, behind.from))))) {
+      // [40000-40020], [  1-  10]: where the range ends.
       const name = BEHIND.exec(line.slice(to, to + 32))
       to += name?.[0].length ?? 0
-      fields[fields.length - 1] = { ...behind, value, to, ...(name === null ? {} : { key: wordsOf(name[1] ?? name[2] ?? name[3] ?? '') }) }
+      fields[fields.length - 1] = {
+        ...behind,
+        value,
+        span: value - behind.value + 1,
+        to,
+        ...(name === null ? {} : { key: wordsOf(name[1] ?? name[2] ?? name[3] ?? '') }),
+      }
       end = to
       VALUE.lastIndex = to
       continue
@@ -265,6 +277,8 @@ export function fieldsOf(printed: string): readonly Field[] {
       to += name[0].length
     }
     const said = unit?.[1] ?? named
+    // `10.2+0.5s`: the first is a time, too.
+    if (behind !== undefined && gap === '+' && said !== undefined && behind.unit === undefined) fields[fields.length - 1] = { ...behind, unit: said }
     fields.push({
       key,
       value,

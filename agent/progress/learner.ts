@@ -26,6 +26,8 @@ export type Learned = {
   readonly still: ReadonlySet<number>
   /** Called steps, but hardly rise while another counter does: `critical_steps=0`. */
   readonly idle: ReadonlySet<number>
+  /** What seems to be its total rises with it: `2706/3000/3000`, `2886/3200/3200`. */
+  readonly grown: ReadonlySet<number>
   /** How often the counter has risen in a row. */
   readonly risen: number
 }
@@ -86,6 +88,8 @@ export function createLearner(): Learner {
 
 /** Twice as far, twice as long. */
 const IN_STEP = 0.15
+/** In seconds: hardly any step takes as long, and none as much longer each time as the steps went on. */
+const LONG = 60
 
 /** After two lines: what is called a total, but has risen; a time that has grown as the step has is the time since the start. */
 function early(rows: readonly Row[], roles: Roles): Learned | undefined {
@@ -93,16 +97,31 @@ function early(rows: readonly Row[], roles: Roles): Learned | undefined {
   if (first === undefined || second === undefined) return undefined
   const growth = (at: number): number => (second[2 * at] ?? Number.NaN) / (first[2 * at] ?? Number.NaN)
   const count = roles.findIndex((role, at) => role?.is === 'total' && (second[2 * at] ?? 0) > (first[2 * at] ?? Infinity))
-  const further = growth(roles.findIndex((role) => role?.is === 'step'))
+  const further = growth(roles.findIndex((role, at) => role?.is === 'step' && growth(at) > 1))
   const elapsed = new Set(
-    roles.flatMap((role, at) =>
-      further > 1 + 2 * IN_STEP && role?.is === 'rate' && role.took === true && Math.abs(growth(at) / further - 1) < IN_STEP ? [at] : [],
-    ),
+    roles.flatMap((role, at) => {
+      if (role?.is !== 'rate' || role.took !== true) return []
+      const alike = further > 1 + 2 * IN_STEP ? growth(at) / further : (role.rate.secondsEach ?? 0) > LONG ? (growth(at) - 1) / (further - 1) : Number.NaN
+      return Math.abs(alike - 1) < IN_STEP ? [at] : []
+    }),
   )
   // Called the time since the start, but the steps went on and it is less than it was.
   const each = further > 1 ? roles.findIndex((role, at) => role?.is === 'elapsed' && growth(at) < 1) : -1
-  if (count < 0 && elapsed.size === 0 && each < 0) return undefined
-  return { ...(count < 0 ? {} : { count }), ...(each < 0 ? {} : { each }), elapsed, idle: new Set(), risen: 0, still: new Set() }
+  // What it counts to has risen, and the counter stands: `Batch 3/400`, `Batch 3/500`.
+  const pair = roles.findIndex(
+    (role, at) => role?.is === 'step' && first[2 * at] === second[2 * at] && (second[2 * at + 1] ?? 0) > (first[2 * at + 1] ?? Infinity),
+  )
+  if (count < 0 && elapsed.size === 0 && each < 0 && pair < 0) return undefined
+  return {
+    ...(count < 0 ? {} : { count }),
+    ...(each < 0 ? {} : { each }),
+    ...(pair < 0 ? {} : { pair }),
+    elapsed,
+    idle: new Set(),
+    grown: new Set(),
+    risen: 0,
+    still: new Set(),
+  }
 }
 
 /** Counters of an epoch start again when the figure of the epoch rises by one. */
@@ -124,6 +143,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
     return field !== undefined && plain(field) && roles[at] === undefined
   }
   const all = fields.map((_, at) => at)
+  const totals = (at: number): Values => rows.map((row) => row[2 * at + 1] ?? Number.NaN)
   const counters = all.filter(
     (at) => free(at) && !isSize(fields[at]) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)),
   )
@@ -134,6 +154,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const out: { -readonly [K in keyof Learned]: Learned[K] } = {
     risen: 0,
     still,
+    grown: new Set(all.filter((at) => fields[at]?.total !== undefined && rising(totals(at)) && rising(column(at)))),
     idle: idleOf(
       all.filter((at) => roles[at]?.is === 'step' && fields[at]?.total === undefined),
       column,
@@ -145,8 +166,8 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
   const pair = all.find((at) => {
-    const totals = rows.map((row) => row[2 * at + 1] ?? Number.NaN).filter((total, row, before) => total !== before[row - 1])
-    return totals.length > 1 && constant(column(at)) && regular(totals)
+    const changed = totals(at).filter((total, row, before) => total !== before[row - 1])
+    return changed.length > 1 && constant(column(at)) && regular(changed)
   })
   if (pair !== undefined) out.pair = pair
   const restarted = counters.find((at) => epochOf(column(at), columns) !== undefined)

@@ -21,4 +21,7 @@ const isPart = (text: string): boolean => (text.includes('tep ') || text.include
 /** Another try of so many, the settings of a run, a formula, a comment of code, an error's own figures, a line of the kernel, the best of the epochs so far. */
 const NO_COUNT =
   /\b(?:try(?:ing)? again|retry(?:ing)?|re-?connect(?:ing)?)\b.{0,60}\d{1,6}(?:\/| of )\d|\battempt \d{1,4}(?:\/| of )\d|^\W{0,3}(?:\w{1,20} )?(?:config\w{0,10}|args|arguments|hparams|settings|options|params|parameters) ?[:=] ?[{(]|[∝√]|: \/\/ |^\W{0,4}(?:ERROR|CRITICAL|FATAL)\b {0,8}[|:\]-](?!.*\b(?:loss|nan)\b)|\baudit\(\d|\bkernel: \[ {0,8}\d{1,7}\.\d{6}\]|^\W{0,3}(?:[a-z]\w{0,20}\W{1,3}){0,4}best\b.{0,80}\b(?:at|from|in|of|since) epoch \d/i
-export const saysNothing = (text: string): boolean => NO_FIGURES.test(text) || NO_COUNT.test(text) || isPart(text)
+/** `Namespace(batch_size=16, epochs=90)`, `TrainConfig(steps=4000)`: what a run was given. */
+const GIVEN = /(?:Namespace|Config|Args|Arguments|Params|Options|Settings)\(\w{1,40}=/
+const isGiven = (text: string): boolean => text.includes('(') && GIVEN.test(text)
+export const saysNothing = (text: string): boolean => NO_FIGURES.test(text) || NO_COUNT.test(text) || isPart(text) || isGiven(text)

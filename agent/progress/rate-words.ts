@@ -40,7 +40,7 @@ export const rateWords = memo((words) => {
 const STEP_TIME =
   /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time(?: cost| taken)?|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|btime|updt s|(?:zeit|dauer) (?:pro|je) (?:schritt|iteration|batch)|temps par (?:étape|itération|pas|lot)|tiempo por (?:paso|iteración|lote)|tempo per (?:passo|iterazione)|tempo por (?:passo|iteração)|train time|secs|t step|t it|t iter|t batch|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: (?:in )?(?:m?s|secs?|seconds))?$/
 const NO_STEP_TIME =
-  /\b(?:data|reader|load\w*|test|testing|evaluation|validation|inference|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
+  /\b(?:data|reader|load\w*|test|testing|evaluation|validation|inference|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|est|estimated|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 /** `step avg`, `iter mean`: a time by its unit alone. */
 const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:per |this )?(?:step|iter|iteration|batch|bch|it|update)(?: avg| mean| average| dur| duration)?$/
 /** Whether a name is that of the time of a step. */

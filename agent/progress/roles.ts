@@ -34,7 +34,7 @@ const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|su
 const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|pas|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
-  /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last|no iterations)\b/
+  /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|opt grad|sampling|diffusion|inference|denoising|best|patience|last|no iterations)\b/
 const NO_STEP_BUT =
   /^(?:on |at )?time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
@@ -194,7 +194,7 @@ export const lossAt = ({ key, whole }: Field): boolean =>
 /** What the words of a name say; of each name once. */
 const saying = memo((words) => ({
   eta: ETA.test(words),
-  elapsed: ELAPSED.test(words) && !/\bper\b|\b(?:step|iter|iteration|batch) duration$/.test(words),
+  elapsed: ELAPSED.test(words) && !/\bper\b|\b(?:step|iter|iteration|batch)(?: duration| time)?$/.test(words),
   gradNorm: /\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words),
   learningRate: LEARNING_RATE.test(words),
   evaluation: EVALUATION.test(words) && !EPOCH.test(words),
@@ -206,7 +206,9 @@ const saying = memo((words) => ({
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
-    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|cycles?|generations?|gen)\b/.test(words) ? -3 : 0) +
+    (/\b(?:actor|local|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|cycles?|generations?|gen)\b/.test(words)
+      ? -3
+      : 0) +
     (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) +
     // Iterations beside it are those of a solver.
     (words === 'time step' ? 0.2 : 0) -

@@ -132,7 +132,7 @@ export function createTable(): Table {
         if (named && delimiter !== BARS) continue
         const whole = delimiter === BARS ? allCells(text, delimiter) : []
         const found = whole.length === names.length ? whole : cells(text, delimiter)
-        const heads = found.length === names.length ? names : found.length === words.length && delimiter !== BARS ? words : undefined
+        const heads = found.length === names.length ? names : found.length === words.length && delimiter !== BARS && delimiter !== COMMA ? words : undefined
         if (heads === undefined) continue
         const ends: number[] = []
         for (const cell of found) ends.push(text.indexOf(cell, ends.at(-1) ?? 0) + cell.length)

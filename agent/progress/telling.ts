@@ -10,7 +10,7 @@ function weight({ last, loss, rate, seen, rose, fell }: Track): number {
     (loss === undefined ? 0 : last.lossIsPart === true ? 1 : 2) +
     (rate === undefined ? 0 : 2) +
     (last.step === undefined ? -6 : 0) +
-    (last.stepIsAside === true ? -1 : 0) +
+    (last.stepIsAside === true ? -2 : 0) +
     // It says the same step again and again: so many batches each time.
     (last.step !== undefined && seen > 2 && rose === 0 && !fell ? -5 : 0) +
     Math.min(seen, 3) / 3

@@ -63,6 +63,10 @@ export const finished = ({ step, total }: Observation): boolean => step !== unde
 export const isNameless = ({ last: { title = '', step, total, form, metrics } }: Track, seen: Observation): boolean =>
   form === 'bar' && title.trim() === '' && step === 0 && metrics === 0 && total === seen.total && (seen.step ?? 0) <= 1
 
+/** `0it [00:00, ?it/s]`, then `21it [00:00, 14987.30it/s]`: of the bar that turned out to be another's, the beginning. */
+export const hasNotBegun = ({ shape, last: { title = '', step, form, metrics } }: Track, seen: Observation): boolean =>
+  form === 'bar' && title.trim() === '' && shape === seen.shape && step === 0 && metrics === 0
+
 /** `epochs:   0%| | 0/80 [18:20<?, ?it/s, loss=19.3]` below the bar of the steps: it has the loss of these. */
 export const hasLossOfSteps = ({ title = '', loss, rate }: Observation, main: Observation | undefined): boolean =>
   loss !== undefined && rate === undefined && main?.form === 'bar' && main.rate !== undefined && /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title)
@@ -102,6 +106,11 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
   if (seen.step === undefined) return mistaken
   if (before?.step !== undefined && seen.step > before.step) track.rose += 1
   else if (before?.step !== undefined && seen.step < before.step) track.fell = true
+  // What it counted to has become the counter: it was none.
+  if (before?.total !== undefined && seen.total === undefined && seen.step >= before.total) {
+    delete track.from
+    track.pace = createPace()
+  }
   const took = stepTime(track, seen, clock, before?.step === undefined ? seen.step : seen.step - before.step)
   // The last line of a bar is the mean of the whole run.
   const moved = before?.step === undefined || seen.step !== before.step

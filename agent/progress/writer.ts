@@ -1,12 +1,12 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft, totalOf } from './derived.ts'
-import { accepted, isOwnEvaluation, strong, withoutLoss, type Beside } from './evidence.ts'
+import { accepted, isOwnEvaluation, opensEpoch, strong, withoutLoss, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
 import { bestOf, besideLines, isTimed, tooFast, trainsMeanwhile } from './telling.ts'
-import { finished, hasLossOfSteps, isEpochBar, isNameless, OF_EPOCH, trackIn, updateTrack, type Track } from './track.ts'
+import { finished, hasLossOfSteps, hasNotBegun, isEpochBar, isNameless, OF_EPOCH, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -41,7 +41,7 @@ export function createWriter(): Writer {
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
   /** Said on a line of its own, before any other figure. */
-  let looseEpoch: { value: number; of: number; at: number } | undefined
+  let looseEpoch: { value: number | undefined; of: number | undefined; at: number } | undefined
   let looseLoss: { value: number; at: number; part: boolean; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
   /** A time left on a line of its own, or on another line of the same step. */
@@ -66,7 +66,7 @@ export function createWriter(): Writer {
     const hasLoss = seen.loss !== undefined
     const busy = seen.phase
     // A bar that had no name before its first step: `0/58`, then `Capturing num tokens: 0/58`.
-    if (busy !== undefined && busy !== 'evaluating' && main !== undefined && isNameless(main, seen)) {
+    if (main !== undefined && (busy !== undefined && busy !== 'evaluating' ? isNameless(main, seen) : tooFast(seen) && hasNotBegun(main, seen))) {
       tracks.delete(main.shape)
       main = undefined
       count = 0
@@ -206,7 +206,7 @@ export function createWriter(): Writer {
           if (timed || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
-    if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs, at: now }
+    if (opensEpoch(seen)) looseEpoch = { value: seen.epoch, of: seen.epochs, at: now }
     if (!accepted(seen, track, beside)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }

@@ -139,9 +139,11 @@ function split(rest: string): { readonly postfix: string; readonly behind: strin
   return next < 0 ? { postfix: rest, behind: '' } : { postfix: rest.slice(0, next), behind: rest.slice(next).replace(/^\|\s*/, '') }
 }
 
-/** YOLO until 2022: box, object and class losses, then the column of their sum. */
+/** YOLO until 2022: box, object and class losses, then the column of their sum. One of them that is none makes it none. */
 function sumIn(title: string): number | undefined {
-  const figures = title.trim().split(/\s+/).slice(2, 8).map(Number)
+  const columns = title.trim().split(/\s+/).slice(2, 8)
+  if (columns.slice(0, 3).some((column) => /^-?nan$/i.test(column))) return Number.NaN
+  const figures = columns.map(Number)
   let sum = 0
   for (const [at, figure] of figures.entries()) {
     // They are printed with three or four figures.

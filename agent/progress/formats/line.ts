@@ -4,7 +4,7 @@ import { createLearner, type Learned } from '../learner.ts'
 import type { Observation, Phase } from '../observation.ts'
 import { isForeign, isMoved, saysNothing } from '../others.ts'
 import { phaseOf } from '../phases.ts'
-import { secondsOf } from '../quantity.ts'
+import { rateOf, secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
 import { isEvaluation, roleOf, tookRole, type Role } from '../roles.ts'
 import { createTable, SIMULATED } from '../table.ts'
@@ -62,6 +62,13 @@ function loneTime([first, second]: readonly Field[], out: Figures): void {
 
 /** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
 const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
+
+/** `Minibatch[ 21- 30]: … time = 0.21s; samplesPerSecond = 12243`: whether the time is that of one step or of all, only the rate beside it tells. */
+function ofRange(fields: readonly Field[], out: Figures): void {
+  const ranged = fields.some(({ span = 1, value }) => span > 1 && value === out.step)
+  const rate = ranged && out.rate?.of === 'step' && out.samplesRate !== undefined ? rateOf(out.samplesRate, 'samples/s') : undefined
+  if (rate !== undefined) out.rate = rate
+}
 
 /** `'epoch': 27`, `'epochs': 30` on lines of their own: the second is how many there are. */
 function epochsBeside(fields: readonly Field[], out: Figures, epochIsNamed: boolean): void {
@@ -137,6 +144,10 @@ const isTrainingStep = ({ key, whole }: Field): boolean => whole && /^train(?:in
 const isDecimal = ({ key, whole, unit, duration, total, value }: Field): boolean =>
   !whole && unit === undefined && duration === undefined && total === undefined && (!Number.isInteger(value) || key === SIMULATED)
 
+/** `Mean rms=3.9%, delta=6.1%`: results in percent. */
+const isPercentage = ({ key, whole, unit }: Field): boolean => key !== '' && unit === '%' && !whole
+const hasResult = (fields: readonly Field[]): boolean => fields.some(isDecimal) || fields.filter(isPercentage).length > 1
+
 /** A share beside a length of time: where the time falls, it is what is left. */
 const isTimedShare = (fields: readonly Field[], { done }: Figures): boolean => done !== undefined && fields.some(({ duration }) => duration !== undefined)
 
@@ -161,8 +172,10 @@ const DATE = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|A
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
 const HEADING = /^\s*(?!-\s)[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
+/** `Valid:` above lines that are set in. */
+const SECTION = /^(?:train(?:ing)?|valid(?:ation)?|val|eval(?:uation)?|dev|test(?:ing)?)(?: (?:set|data|results?|metrics|phase))?:\s*$/i
 const sectionOf = (text: string): Phase | undefined => {
-  if (!HEADING.test(text)) return undefined
+  if (!HEADING.test(text) && !SECTION.test(text)) return undefined
   const said = phaseOf(text)
   return said === 'evaluating' && !/train(?:ing)?\b.{0,20}$/i.test(text.replace(/\btrained\b/gi, '')) ? 'evaluating' : 'training'
 }
@@ -171,6 +184,9 @@ const sectionOf = (text: string): Phase | undefined => {
 const NAMES = /^\s*#?\s*"[^"]{1,40}"(?:[\s,]{1,20}"[^"]{1,40}"){2,40}\s*$/
 /** `=> loaded best model './best.pth' (epoch 4)`: no line of an epoch. */
 const LOADED = /^\W{0,6}loaded\b/i
+
+/** `WARNING: loss (=14484257.0) is not correct`: about one sample that was left out. */
+const WARNED = /^.{0,60}\bWARN(?:ING)?\b/
 
 const MAX_SKELETONS = 64
 const ASCII = /^[\0-\x7f]*$/
@@ -226,6 +242,7 @@ function createReader(): (line: Line) => Read | undefined {
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
     pairOf(fields[learned?.pair ?? -1], figures)
+    for (const at of learned?.grown ?? []) if (fields[at]?.total === figures.total && fields[at]?.value === figures.step) delete figures.total
     if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures, learned?.still)
     trainEpoch(fields, figures)
     shortEpoch(fields, figures)
@@ -233,11 +250,12 @@ function createReader(): (line: Line) => Read | undefined {
     epochIsNamed ||= fields.some(({ key }) => key === 'epoch')
     epochsBeside(fields, figures, epochIsNamed)
     summary(fields, figures)
+    ofRange(fields, figures)
     loneTime(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined || (ownLoss && LOADED.test(text))
-    else if (ownLoss && STARRED.test(text)) return undefined
+    else if ((ownLoss && STARRED.test(text)) || WARNED.test(text)) return undefined
     const reported = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
     if (!reported && (figures.metrics ?? 0) < 1) return undefined
@@ -260,7 +278,7 @@ function createReader(): (line: Line) => Read | undefined {
       ...(phase === undefined ? {} : { phase }),
       ...(!before || foreign ? { loose: true as const } : {}),
       ...(foreign ? { foreign: true as const } : {}),
-      ...(fields.some(isDecimal) ? { decimals: true as const } : {}),
+      ...(hasResult(fields) ? { decimals: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
     return observation
