@@ -107,7 +107,7 @@ function early(rows: readonly Row[], roles: Roles): Learned | undefined {
   )
   // Called the time since the start, but the steps went on and it is less than it was.
   const each = further > 1 ? roles.findIndex((role, at) => role?.is === 'elapsed' && growth(at) < 1) : -1
-  // What it counts to has risen, and the counter stands: `Batch 3/400`, `Batch 3/500`.
+  // What it counts to has risen, and the counter stays: `Batch 3/400`, `Batch 3/500`.
   const pair = roles.findIndex(
     (role, at) => role?.is === 'step' && first[2 * at] === second[2 * at] && (second[2 * at + 1] ?? 0) > (first[2 * at + 1] ?? Infinity),
   )

@@ -63,7 +63,7 @@ function loneTime([first, second]: readonly Field[], out: Figures): void {
 /** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
 const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
 
-/** `Minibatch[ 21- 30]: … time = 0.21s; samplesPerSecond = 12243`: whether the time is that of one step or of all, only the rate beside it tells. */
+/** `Minibatch[ 21- 30]: … time = 0.21s; samplesPerSecond = 12243`: whether the time is that of one step or of all, only the rate beside it shows. */
 function ofRange(fields: readonly Field[], out: Figures): void {
   const ranged = fields.some(({ span = 1, value }) => span > 1 && value === out.step)
   const rate = ranged && out.rate?.of === 'step' && out.samplesRate !== undefined ? rateOf(out.samplesRate, 'samples/s') : undefined
