@@ -55,6 +55,8 @@ describe('what a post says of a crash', () => {
     'If you see "Segmentation fault (core dumped)", lower the number of cells',
     'This release fixes the "Segmentation fault (core dumped)" of small grids',
     'This page explains the error "Segmentation fault (core dumped)" of small grids',
+    '"Segmentation fault (core dumped)" means that a program used memory that is not its own',
+    '**Aborted (core dumped)**: see the chapter on limits',
     'test_cells: got "Segmentation fault (core dumped)" as expected',
     'Prompt: what is the message "Segmentation fault (core dumped)" about',
     'What does "Segmentation fault (core dumped)" mean?',
@@ -73,9 +75,9 @@ describe('GROMACS', () => {
     const [first] = faultsOf(...head, 'Syntax error - File cells.itp, line 3', 'Last line read:', "'[ atoms ]'", ...foot)
     expect(first?.kind).toBe('config_error')
   })
-  test('is too old for the file', () => {
+  test('does not read the format of its file', () => {
     const [first] = faultsOf(...head, 'reading tpx file (north.tpr) version 133 with version 127 program', ...foot)
-    expect(first).toMatchObject({ kind: 'config_error', title: 'The .tpr file is too new for this GROMACS' })
+    expect(first).toMatchObject({ kind: 'config_error', title: 'This GROMACS cannot read the .tpr file' })
   })
   test('stops at its warnings', () => {
     const [first] = faultsOf('Fatal error:', 'Too many warnings (3).', 'If you are sure all warnings are harmless, use the -maxwarn option.')

@@ -16,10 +16,10 @@ const ROWS: readonly Row[] = [
   ],
   [
     /^reading tpx file \([^\n]{1,300}\) version \d{1,4}\s+with version \d{1,4} program/,
-    'Run it with the GROMACS that wrote the .tpr file, or a newer one, or write the file again with this one: gmx grompp.',
+    'Run it with the version of GROMACS that wrote the .tpr file, or write the file again with this version: gmx grompp.',
     'gmx --version | grep -i version',
-    'The .tpr file was written by a newer GROMACS than the one that reads it.',
-    'The .tpr file is too new for this GROMACS',
+    'Another version of GROMACS wrote the .tpr file, in a format that this one does not read.',
+    'This GROMACS cannot read the .tpr file',
   ],
   [
     /^Too many warnings \(\d{1,4}\)/,

@@ -113,7 +113,7 @@ const WORD: Readonly<Record<string, string>> = {
 
 /** In a sentence of a post, by who says it: `I get "Segmentation fault (core dumped)" as soon as …`; a page about crashes, a test's name and a prompt say it too. */
 const SAID = new RegExp(
-  `^(?![^\\n]*(?:\\?\\s*$|\\b(?:[Ff]ix\\w*|[Ii]f|[Nn]ot?|[Nn]ever)\\b))(?:(?:["“\`]|\\*\\*)|(?:[^\\n{}|=]{0,120}?\\b)?(?:(?:I|[Ww]e)(?: [a-z]{1,10}){0,2} (?:get|got|getting|see|saw|receive)\\b[^\\n{}|=?]{0,60}?|gives (?:me )?|terminate called after [^\\n{}|]{0,300}? )["“\`]?)(?<signal>${NAME}) ?\\(core dumped\\)`,
+  `^(?![^\\n]*(?:\\?\\s*$|\\b(?:[Ff]ix\\w*|[Ii]f|[Nn]ot?|[Nn]ever)\\b))(?:(?:["“\`]|\\*\\*)(?=[^"”\`*\\n]{1,60}["”\`*]{1,2}(?:$| (?:when|upon|on|after|while|at|as|during)\\b))|(?:[^\\n{}|=]{0,120}?\\b)?(?:(?:I|[Ww]e)(?: [a-z]{1,10}){0,2} (?:get|got|getting|see|saw|receive)\\b[^\\n{}|=?]{0,60}?|gives (?:me )?|terminate called after [^\\n{}|]{0,300}? )["“\`]?)(?<signal>${NAME}) ?\\(core dumped\\)`,
 )
 export function readSignal(line: ReadLine, found: Found): void {
   const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
